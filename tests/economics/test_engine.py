@@ -7,7 +7,9 @@ from typing import Annotated
 
 import msgspec
 import pytest
+from economics.matches import played
 from parlour import envs
+from parlour.envs import Action
 from parlour.envs.core.compiled import compiled
 from parlour.envs.core.rng import uniform
 from parlour.envs.phases import End, Named, Phase, PhaseGame, Private, make
@@ -29,19 +31,29 @@ def test_the_platforms_id_is_the_games_name(game_id):
     assert platform_game(platform, game).name == game.name
 
 
-@pytest.mark.parametrize("game_id", GAMES)
-def test_the_bots_play_legal_actions(game_id):
-    game = envs.game(game_id)
-    for name, bot in game.bots.items():
-        env = envs.make(game_id)
-        env.reset(seed=3)
-        players = [bot(game, seed=seat) for seat in range(game.seats)]
-        while not env.table.done:
-            seat = int(env.table.turn)
-            mask = game.mask(env.table, seat)
-            (action,) = players[seat].act(game.observation(env.table, seat)[None], mask[None])
-            assert mask[action], name
-            env.step(int(action))
+POST = {"task_description": "Write a poem.", "success_criteria": "It rhymes."}
+INSURANCE, CONTRACT = "insurance_moral_hazard", {"premium": 1, "transfer_good": 0, "transfer_bad": 0}
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "kind", "payload", "code"),
+    [
+        (INSURANCE, [], "offer", {**CONTRACT, "premium": 11}, "invalid_payload"),
+        (INSURANCE, [], "offer", {**CONTRACT, "transfer_bad": 10.5}, "invalid_payload"),
+        (INSURANCE, [], "offer", {"premium": 1}, "invalid_payload"),
+        (INSURANCE, [], "offer", {**CONTRACT, "transfer_good": "many"}, "invalid_payload"),
+        (INSURANCE, [("offer", CONTRACT), "accept"], "choose_effort", {"effort": "medium"}, "invalid_payload"),
+        (INSURANCE, [], "accept", {}, "game_rule_violation"),
+        ("common_agency", [], "pass", {}, "game_rule_violation"),
+        ("dictator", [], "allocate_split", {"allocator_share": 50, "recipient_share": 49}, "invalid_payload"),
+        ("principal_agent", [], "post_contract", {**POST, "success_criteria": " "}, "invalid_payload"),
+        ("principal_agent", [], "post_contract", {**POST, "task_description": "x" * 4001}, "invalid_payload"),
+        ("principal_agent", [("post_contract", POST)], "accept_contract", {}, "game_rule_violation"),
+    ],
+)
+def test_what_is_refused(name, before, kind, payload, code):
+    env = played(name, *before)
+    assert env.submit(env.agent_selection, Action(kind, payload)).error == code
 
 
 class Seats(envs.Options, frozen=True, kw_only=True):

@@ -51,17 +51,6 @@ def test_the_last_round_and_answers_without_a_number_are_assumed():
 
 
 def test_several_numbers_have_a_constant_and_slopes():
-    insurance = envs.game("insurance_moral_hazard", p_good_low_effort=0.5, p_good_high_effort=0.9)
-    [offer] = forecasts(insurance, begun(insurance))
-    assert (offer.numbers, offer.keys) == ((), ("premium", "transfer_good", "transfer_bad"))
-    assert offer.payoffs.keys() == {
-        "if the other answers accept and then chooses low effort",
-        "if the other answers accept and then chooses high effort",
-    }
-    for words, paid in offer.payoffs.items():
-        good = 0.5 if "low" in words else 0.9
-        assert paid == pytest.approx([0, 1, -good, good - 1])
-
     agency = envs.game("common_agency", p_high_low_effort=0.25, p_high_high_effort=0.75)
     table = begun(agency)
     [first] = forecasts(agency, table)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from economics.matches import played, utilities
 from parlour import envs
-from parlour.envs import Action, TurnState
+from parlour.envs import TurnState
 from parlour.envs.economics.insurance_moral_hazard import best_contract, contracts_of, values_of
 
 NAME = "insurance_moral_hazard"
@@ -57,28 +57,6 @@ def test_the_effort_is_hidden_until_the_outcome():
     for path in ("game_state.chosen", "game_state.choices"):
         part = slice(layout[path].start, layout[path].stop)
         assert (seen[0][part] == seen[1][part]).all()
-
-
-@pytest.mark.parametrize(
-    ("before", "action", "code"),
-    [
-        ([], offer(11), "invalid_payload"),
-        ([], offer(1, -1), "invalid_payload"),
-        ([], offer(1, 0, 10.5), "invalid_payload"),
-        ([], ("offer", {"premium": 1}), "invalid_payload"),
-        ([], ("offer", {"premium": 1, "transfer_good": "many", "transfer_bad": 0}), "invalid_payload"),
-        ([], "accept", "game_rule_violation"),
-        ([offer(1)], "pass", "game_rule_violation"),
-        ([offer(1), "accept"], effort("medium"), "invalid_payload"),
-        ([offer(1), "accept"], "choose_effort", "invalid_payload"),
-        ([offer(1)], effort("low"), "game_rule_violation"),
-    ],
-)
-def test_what_is_refused(before, action, code):
-    env = played(NAME, *before)
-    kind, payload = (action, {}) if isinstance(action, str) else action
-    result = env.submit(env.agent_selection, Action(kind, payload))
-    assert result.error == code
 
 
 def test_theory_is_backward_induction_over_all_contracts():

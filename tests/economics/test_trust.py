@@ -27,22 +27,3 @@ def test_nobody_returns_more_than_what_arrived():
     refused = env.submit("player_1", Action("return_amount", {"amount": 7.6}))
     assert (refused.error, "0 to 7.5" in refused.error_detail) == ("invalid_payload", True)
     assert env.submit("player_1", Action("return_amount", {"amount": 7.5})).ok
-
-
-def test_three_passes_end_it_with_nothing():
-    env = GameEnv(envs.game("trust"))
-    env.reset(seed=1)
-    for _ in range(3):
-        assert not env.table.done
-        env.submit("player_0", Action("pass"))
-    assert env.table.done and env.turn_state("player_1").outcome["reason"] == "max_rounds_exceeded"
-
-
-def test_a_platforms_state_is_read_by_its_roles():
-    game = envs.game("trust")
-    state = {"trustor": "bob", "trustee": "ann", "agent_ids": ["ann", "bob"], "sent": 4, "returned": None}
-    shown = envs.TurnState("m", "trust", "ann", "return", True, "ann", state)
-    tables, seat = game.view.load(shown)
-    assert (seat, tables[0].turn, tables[0].number[0, 0], tables[0].most[1]) == (1, 1, 4, 12)
-    waiting = envs.TurnState("m", "trust", "bob", "negotiation", True, "bob", {**state, "sent": None})
-    assert game.view.load(waiting)[1] == 0

@@ -58,12 +58,6 @@ def test_the_allocator_divides():
     }  # fmt: skip
 
 
-def test_shares_sum_to_the_pie():
-    env = played("dictator")
-    refused = env.submit("player_0", Action(*keep(50, 49)))
-    assert refused.error == "invalid_payload" and "sum to 100" in refused.error_detail
-
-
 @pytest.mark.parametrize("interaction", ["complements", "substitutes"])
 def test_the_follower_sees_the_leader_and_both_share(interaction):
     env = played("sequential_investment", invest(3), interaction=interaction)

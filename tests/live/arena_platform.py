@@ -5,9 +5,8 @@ action costs the turn, and after a failed ``pass`` the same agent is asked again
 to ``message_only``, the runner adds rounds of its own to ``game_state``, and after ten turns without a real action it
 offers neither ``pass`` nor ``message_only``.
 
-Four more games have bounds in their states that their schemas have not: the least raise is in ``min_next_bid``, the
-longest time in ``max_time``, and the highest price in ``max_budget``, which only the buyer is told. Who has folded may
-still get a turn, without actions.
+More games have bounds in their states that their schemas have not: the least raise is in ``min_next_bid``, and the
+highest price in ``max_budget``, which only the buyer is told. Who has folded may still get a turn, without actions.
 """
 
 from enum import Enum
@@ -66,6 +65,58 @@ class TurnState(BaseModel):
     outcome: dict[str, Any] | None = None
 
 
+NUMBER = {"type": "number", "minimum": 0}
+
+
+class GameMatch:
+    """One match: what the games share. A refused action changes nothing; the runner gives the turn on."""
+
+    original, phase = False, ""
+
+    def __init__(self, agent_ids, number=0):
+        self.agent_ids, self.match_id = list(agent_ids), f"{self.game_id}-{number}"
+        self.turn, self.outcome, self.history, self.messages = 0, None, [], []
+
+    @property
+    def acting(self):
+        return self.agent_ids[self.turn]
+
+    def state(self, agent_id):
+        mine = agent_id == self.acting and self.outcome is None
+        offers = [AllowedAction(action_type=k, payload_schema=v) for k, v in self.offered(agent_id).items() if mine]
+        seen = {"agent_ids": list(self.agent_ids), "action_history": [dict(row) for row in self.history]}
+        return TurnState(
+            match_id=self.match_id, game_id=self.game_id, agent_id=agent_id, phase=self.phase, is_my_turn=mine,
+            current_turn_agent_id=self.acting, game_state=seen | self.seen(agent_id), messages=self.messages,
+            allowed_actions=offers, game_over=self.outcome is not None, outcome=self.outcome,
+        )  # fmt: skip
+
+    def say(self, sender, intent):
+        self.messages.append(Message(message_id=f"{len(self.messages)}", sender_id=sender, scope=intent.scope,
+                                     content=intent.content, to_agent_ids=intent.to_agent_ids))  # fmt: skip
+
+    def apply(self, agent_id, action):
+        """Carry out an action; return what is wrong with it, or None."""
+        if agent_id != self.acting:
+            return "not_your_turn"
+        if action.action_type not in {**self.offered(agent_id), "pass": {}, "message_only": {}}:
+            return "invalid_action_type"
+        problem = self.play(agent_id, action.action_type, action.payload)
+        if problem is None:
+            told = {name: value for name, value in action.payload.items() if name in self.told}
+            self.history.append({"agent_id": agent_id, "action": action.action_type, **told, "phase": self.phase})
+            if action.action_type != "message_only" and self.outcome is None:
+                self.next()
+        return problem
+
+    def next(self):
+        self.turn = (self.turn + 1) % len(self.agent_ids)
+
+    def _end(self, utilities, reason, **more):
+        payoffs = [{"agent_id": a, "utility": round(u, 2)} for a, u in zip(self.agent_ids, utilities, strict=True)]
+        self.outcome = {"payoffs": payoffs, "reason": reason, **more}
+
+
 SCHEMAS = {
     "unfair-split": {"submit_offer": {"my_share": {"type": "number"}}, "accept": {}, "reject": {}},
     "ultimatum": {"submit_offer": {"shares": {"type": "object"}}, "accept": {}, "reject": {}},
@@ -76,7 +127,7 @@ LOGS_PASS = {"all-pay-auction"}
 CHAT_ROUNDS = 4
 
 
-class PlatformMatch:
+class PlatformMatch(GameMatch):
     """One match.
 
     Args:
@@ -88,17 +139,13 @@ class PlatformMatch:
     """
 
     def __init__(self, game_id, agent_ids, values, *, original=False, total=100, number=0):
-        self.game_id, self.agent_ids, self.values = game_id, list(agent_ids), dict(zip(agent_ids, values, strict=False))
+        self.game_id, self.values = game_id, dict(zip(agent_ids, values, strict=False))
+        super().__init__(agent_ids, number)
         self.original, self.total = original, total
-        self.match_id = f"{game_id}-{number}"
         self.phase = "chat" if game_id == "all-pay-auction" else "auction" if "auction" in game_id else "negotiation"
-        self.turn = self.round = self.chats = 0
-        self.offer = self.offer_by = self.outcome = None
-        self.accepted, self.bids, self.history, self.messages = set(), {}, [], []
-
-    @property
-    def acting(self):
-        return self.agent_ids[self.turn]
+        self.round = self.chats = 0
+        self.offer = self.offer_by = None
+        self.accepted, self.bids = set(), {}
 
     def state(self, agent_id):
         mine = agent_id == self.acting
@@ -140,13 +187,6 @@ class PlatformMatch:
             seen["my_reservation_value"] = self.values[agent_id]
         return seen if self.original else seen | {"acceptances": dict.fromkeys(self.accepted, True)}
 
-    def say(self, sender, intent):
-        """Take a message. Recipients that are nobody are kept, and read by nobody."""
-        self.messages.append(
-            Message(message_id=f"{len(self.messages)}", sender_id=sender, scope=intent.scope, content=intent.content,
-                    to_agent_ids=intent.to_agent_ids, timestamp_ns=1)
-        )  # fmt: skip
-
     def apply(self, agent_id, action):
         """Carry out an action; return what is wrong with it, or None."""
         kind, payload = action.action_type, action.payload
@@ -184,10 +224,6 @@ class PlatformMatch:
             self.round += 1
             if self.round >= (6 if self.game_id == "all-pay-auction" else 10):
                 self._end([0.0] * len(self.agent_ids), "max_rounds_exceeded")
-
-    def _end(self, utilities, reason, **more):
-        payoffs = [{"agent_id": a, "utility": round(u, 2)} for a, u in zip(self.agent_ids, utilities, strict=True)]
-        self.outcome = {"payoffs": payoffs, "reason": reason, **more}
 
     def _chat(self, agent_id, kind):
         self._log(agent_id, kind)
@@ -327,58 +363,6 @@ class Runner:
         return action
 
 
-NUMBER = {"type": "number", "minimum": 0}
-
-
-class GameMatch:
-    """One match: what the games share. A refused action changes nothing; the runner gives the turn on."""
-
-    original, phase = False, ""
-
-    def __init__(self, agent_ids, number=0):
-        self.agent_ids, self.match_id = list(agent_ids), f"{self.game_id}-{number}"
-        self.turn, self.outcome, self.history, self.messages = 0, None, [], []
-
-    @property
-    def acting(self):
-        return self.agent_ids[self.turn]
-
-    def state(self, agent_id):
-        mine = agent_id == self.acting and self.outcome is None
-        offers = [AllowedAction(action_type=k, payload_schema=v) for k, v in self.offered(agent_id).items() if mine]
-        seen = {"agent_ids": list(self.agent_ids), "action_history": [dict(row) for row in self.history]}
-        return TurnState(
-            match_id=self.match_id, game_id=self.game_id, agent_id=agent_id, phase=self.phase, is_my_turn=mine,
-            current_turn_agent_id=self.acting, game_state=seen | self.seen(agent_id), messages=self.messages,
-            allowed_actions=offers, game_over=self.outcome is not None, outcome=self.outcome,
-        )  # fmt: skip
-
-    def say(self, sender, intent):
-        self.messages.append(Message(message_id=f"{len(self.messages)}", sender_id=sender, scope=intent.scope,
-                                     content=intent.content, to_agent_ids=intent.to_agent_ids))  # fmt: skip
-
-    def apply(self, agent_id, action):
-        """Carry out an action; return what is wrong with it, or None."""
-        if agent_id != self.acting:
-            return "not_your_turn"
-        if action.action_type not in {**self.offered(agent_id), "pass": {}, "message_only": {}}:
-            return "invalid_action_type"
-        problem = self.play(agent_id, action.action_type, action.payload)
-        if problem is None:
-            told = {name: value for name, value in action.payload.items() if name in self.told}
-            self.history.append({"agent_id": agent_id, "action": action.action_type, **told, "phase": self.phase})
-            if action.action_type != "message_only" and self.outcome is None:
-                self.next()
-        return problem
-
-    def next(self):
-        self.turn = (self.turn + 1) % len(self.agent_ids)
-
-    def _end(self, utilities, reason, **more):
-        payoffs = [{"agent_id": a, "utility": round(u, 2)} for a, u in zip(self.agent_ids, utilities, strict=True)]
-        self.outcome = {"payoffs": payoffs, "reason": reason, **more}
-
-
 class EnglishAuction(GameMatch):
     game_id, phase, told, increment = "english-auction", "auction", ("amount",), 15.0
 
@@ -412,31 +396,6 @@ class EnglishAuction(GameMatch):
         super().next()
         while self.acting in self.folded:
             super().next()
-
-
-class WarOfAttrition(GameMatch):
-    game_id, phase, told = "war-of-attrition", "choose_time", ("t",)
-
-    def __init__(self, agent_ids, most, number=0):
-        super().__init__(agent_ids, number)
-        self.most, self.times = most, {}
-
-    def offered(self, agent_id):
-        return {**({} if agent_id in self.times else {"submit_time": {"t": NUMBER}}), "pass": {}, "message_only": {}}
-
-    def seen(self, agent_id):
-        return {"prize": 10.0, "cost_rate": 1.0, "max_time": self.most, "submitted_agents": list(self.times),
-                "my_time": self.times.get(agent_id)}  # fmt: skip
-
-    def play(self, agent_id, kind, payload):
-        if kind == "submit_time":
-            if not isinstance(payload.get("t"), int | float) or not 0 <= payload["t"] <= self.most:
-                return "invalid_payload"
-            self.times[agent_id] = payload["t"]
-            if len(self.times) == 2:
-                least, winner = min(self.times.values()), max(self.times, key=self.times.get)
-                self._end([10.0 * (one == winner) - least for one in self.agent_ids], "attrition_resolved")
-        return None
 
 
 class BilateralTrade(GameMatch):

@@ -4,16 +4,13 @@ import asyncio
 import logging
 import sys
 import time
-from dataclasses import dataclass, field
 from functools import cache
 
 import aiohttp
 import pytest
 from aiohttp import web
 from live import arena_platform as platform
-from live.event_loops import on_loop
 from live.small_server import served
-from live.test_poker_stop import SIGNALS, command
 from logs import Even
 from parlour import envs
 from parlour.envs import Action, AgentResponse, GameEnv, MessageIntent
@@ -58,18 +55,6 @@ def policy(game_id="bargaining", **options):
 # A platform's own types, as pydantic models.
 
 
-@dataclass
-class DataAction:
-    action_type: str
-    payload: dict = field(default_factory=dict)
-
-
-@dataclass
-class DataResponse:
-    action: DataAction
-    messages: list = field(default_factory=list)
-
-
 @pytest.fixture
 def spoken():
     """A state with a message in it."""
@@ -90,7 +75,7 @@ def test_a_platforms_pydantic_models_in_and_out(spoken, monkeypatch):
 def test_every_game_is_played_through_pydantic(game):
     env = GameEnv(game, "flat")
     env.reset(seed=2)
-    agent = ArenaAgent("me", PolicyAgent(game, RandomPolicy(seed=1)), platform.AgentResponse)
+    agent = ArenaAgent("me", PolicyAgent(game, RandomPolicy(seed=1)))
     for _ in range(200):
         if env.table.done:
             break
@@ -100,14 +85,12 @@ def test_every_game_is_played_through_pydantic(game):
     assert agent.statistics.replaced == 0
 
 
-def test_dicts_dataclasses_and_bare_objects(spoken):
+def test_dicts_and_bare_objects(spoken):
     agent = ArenaAgent("me", Scripted(AgentResponse(Action("accept"))))
     assert agent.act(spoken.to_dict()) == {"action": {"action_type": "accept", "payload": {}}, "messages": []}
     assert type(agent.act(spoken)) is AgentResponse
     bare = type("Bare", (), spoken.to_dict())()
     assert agent.act(bare).action == Action("accept")
-    typed = ArenaAgent("me", agent.agent, DataResponse).act(spoken.to_dict())
-    assert typed == DataResponse(DataAction("accept"))
 
 
 @pytest.mark.parametrize("answer", [RuntimeError("boom"), None, {"action": 3}, AgentResponse(action=None)], ids=repr)
@@ -138,17 +121,17 @@ def test_who_sits_where_is_learned_and_forgotten():
     agent.on_match_start("m", game.id, ["a", "b", "c"])
     state = SeatNames(["a", "b", "c"], game.agents).state_for_agents(env.turn_state("player_0"))
     state.match_id = "m"
-    seen = agent.session.turn(state).state
+    seen = agent.turn(state).state
     assert (state.agent_id, seen.agent_id) == ("a", "player_0")
     agent.on_match_end("m", None)
-    assert agent.session.turn(state).state.agent_id == "a"
+    assert agent.turn(state).state.agent_id == "a"
 
 
 # Behind HTTP.
 
 
-def serving(answer, late=0.0, **options):
-    return ArenaAgentServer(ArenaAgent("me", Scripted(answer, late)), **options)
+def serving(answer):
+    return ArenaAgentServer(ArenaAgent("me", Scripted(answer)))
 
 
 async def post(url, body, **kind):
@@ -229,14 +212,6 @@ def test_a_log_tells_what_was_replaced(tmp_path, agent, options, words):
     assert moment.action == "pass" and words in moment.note and moment.value is None
 
 
-def test_thoughts_that_cannot_be_told_cost_no_answer(tmp_path):
-    agent = Scripted(AgentResponse(Action("accept")))
-    agent.thoughts = lambda: 1 / 0
-    path = tmp_path / "log.jsonl"
-    assert asyncio.run(logged(path, agent, offered().turn_state("player_0"))).action == Action("accept")
-    assert [moment.action for moment in moments(path)] == ["accept", ""]
-
-
 def test_what_cannot_be_read_gets_400():
     async def main():
         async with serving(AgentResponse(Action("accept"))) as server:
@@ -244,22 +219,6 @@ def test_what_cannot_be_read_gets_400():
                 for body in (b"", b"{", b"[]", b'"x"', b"\xff", b"[" * 100_000, b"{}"):
                     status, answer = await post(f"{server.endpoint}/{path}", body)
                     assert status == 400, (path, body[:9], answer)
-
-    asyncio.run(main())
-
-
-def test_over_http_a_late_agent_passes_in_time_and_comes_back(spoken):
-    async def main():
-        async with serving(AgentResponse(Action("accept")), late=0.5, deadline=0.1) as server:
-            began = time.monotonic()
-            for _ in range(2):  # the second finds it still busy
-                _, body = await post(f"{server.endpoint}/act", spoken.to_json())
-                assert AgentResponse.from_json(body).action == Action("pass")
-            assert time.monotonic() - began < 0.45
-            await asyncio.sleep(0.6)
-            server.agent.agent.late = 0.0
-            _, body = await post(f"{server.endpoint}/act", spoken.to_json())
-            assert AgentResponse.from_json(body).action == Action("accept")
 
     asyncio.run(main())
 
@@ -287,21 +246,3 @@ def test_registration_retries_and_gives_up():
 
     asyncio.run(main())
     assert len(calls) == 3
-
-
-@pytest.mark.slow
-@SIGNALS
-@on_loop
-async def test_the_command_ends_tidily_and_says_what_it_did(sig, code, tmp_path):
-    log = tmp_path / "log.jsonl"
-    options = ("--game", "bargaining", "--port", "0", "--log", str(log))
-    async with command("deploy", "arena", "fair", *options) as process:
-        first = (await process.stdout.readline()).decode()
-        assert "answers at http://127.0.0.1:" in first
-        status, _ = await post(first.split()[3].rstrip(";") + "/act", offered().turn_state("player_0").to_json())
-        assert status == 200
-        process.send_signal(sig)
-        out, err = await asyncio.wait_for(process.communicate(), 30)
-    assert process.returncode == code and "Traceback" not in err.decode()
-    assert next(moments(log)).agent == "player_0"
-    assert out.decode().startswith("summary: 0 matches, 1 turn, 1 decision, 0 replaced")

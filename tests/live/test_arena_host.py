@@ -216,52 +216,6 @@ def test_a_hook_that_raises_or_hangs_costs_nothing():
 # Over HTTP.
 
 
-def test_our_agent_joins_over_http_and_sees_what_the_environment_shows(game_id, monkeypatch):
-    """Law 1 over a real socket: the policy gets the very observations of the environment."""
-    game = envs.game(game_id)
-    seen, shown = [], []
-
-    newest = max(game.versions)
-
-    class Watched(RandomPolicy):
-        encoder = newest
-
-        def act(self, observations, masks):
-            seen.append((observations.tobytes(), masks.tobytes()))
-            return super().act(observations, masks)
-
-    def watch(session, agent_id):
-        seat = session.agent_ids.index(agent_id)
-        table = session.match.table
-        shown.append(
-            (game.encoders[newest].observation(table, seat).tobytes(), session.game.mask(table, seat).tobytes())
-        )
-        return original(session, agent_id)
-
-    from parlour.wrappers.live.common.match_session import MatchSession
-
-    original = MatchSession.turn_state
-
-    async def main():
-        async with ArenaHost(game, limits=FREE, seed=3) as host:
-            for seat in range(1, game.seats):
-                host.add(ours(f"bot {seat}", game, RandomPolicy(seed=seat)))
-            agent = ArenaAgent("over the wire", PolicyAgent(game, Watched(seed=9)))
-            async with ArenaAgentServer(agent) as server:
-                seen.clear()  # the rehearsal's
-                await server.register(host.url)
-                await host.wait_for(game.seats)
-                monkeypatch.setattr(MatchSession, "turn_state", watch)
-                await host.tournament(2)
-                assert agent.statistics.replaced == 0
-                assert (server.matches, server.turns) == (2 * game.seats, len(seen))
-            return host.results
-
-    results = run(main())
-    assert seen and seen == shown
-    assert not any(result.failed["over the wire"] + result.rejected["over the wire"] for result in results)
-
-
 def test_the_wire_is_the_documents():
     async def answer(request):
         return web.json_response({"action": {"action_type": "pass"}})
@@ -318,17 +272,10 @@ REMOTE = {
         name: lambda request, body=body, status=status: _say(body, status)
         for name, status, body in (
             ("fails", 500, b"oops"),
-            ("not found", 404, b"{}"),
             ("no json", 200, b"\xff\x00rubbish"),
-            ("empty", 200, b""),
             ("deep", 200, b"[" * 100_000),
             ("a list", 200, b"[1, 2]"),
-            ("infinity", 200, b'{"action":{"action_type":"submit_offer","payload":{"my_share":1e999}}}'),
-            (
-                "huge number",
-                200,
-                b'{"action":{"action_type":"submit_offer","payload":{"my_share":' + b"9" * 5000 + b"}}}",
-            ),
+            ("huge number", 200, b'{"action":{"action_type":"submit_offer","payload":{"my_share":1e999}}}'),
         )
     },
 }
@@ -370,25 +317,15 @@ def test_registration_and_reports():
                         return reply.status, await reply.json()
 
                 async def register(agent_id, url, **more):
-                    return (await call("POST", "/api/register", json={"agent_id": agent_id, "endpoint": url, **more}))[
-                        0
-                    ]
+                    body = {"agent_id": agent_id, "endpoint": url, **more}
+                    return (await call("POST", "/api/register", json=body))[0]
 
                 body = {"agent_id": "ann", "endpoint": "http://127.0.0.1:1/x"}
                 assert (await call("POST", "/api/register", headers={}, json=body))[0] == 401
                 assert (await call("POST", "/api/register", headers={"Authorization": "Bearer é"}, json=body))[0] == 401
                 for name in ("", "x" * 65, "a\nb", 3, None, "accept", "ann\n"):
                     assert await register(name, "http://127.0.0.1:1") in (400, 409), name
-                for url in (
-                    "",
-                    "file:///etc/passwd",
-                    "127.0.0.1",
-                    "http://",
-                    "http://a b",
-                    3,
-                    "http://a/?q",
-                    "ftp://a",
-                ):
+                for url in ("", "file:///etc/passwd", "127.0.0.1", "http://", "http://a b", 3, "http://a/?q"):
                     assert await register("eve", url) == 400, url
                 for data in (b"", b"[]", b"{", b"\xff", b"[" * 9999):
                     assert (await call("POST", "/api/register", data=data))[0] == 400
@@ -467,7 +404,7 @@ def test_an_agent_can_leave_and_the_matches_are_listed():
                 assert host.players["over the wire"].endpoint == moved["endpoint"]
                 assert await post("unregister", claim) == (200, {"ok": True})
                 assert await post("unregister", claim) == (200, {"ok": False})
-                assert host.agent_ids == ["bot"]
+                assert list(host.players) == ["bot"]
 
     run(main())
 
@@ -480,9 +417,10 @@ def said(capsys, *args):
     return capsys.readouterr()
 
 
-def test_each_agent_plays_the_games_that_it_knows(capsys, tmp_path):
-    log = str(tmp_path / "log.jsonl")
-    out = said(capsys, "bargaining,trust,kuhn", *AGENTS, "--rounds", "2", "--json", "--log", log).out
+def test_each_agent_plays_the_games_that_it_knows_and_the_pages_have_all_tables(capsys, tmp_path):
+    log, pages = str(tmp_path / "log.jsonl"), tmp_path / "results"
+    files = ("--log", log, "--out", str(pages), "--samples", "2")
+    out = said(capsys, "bargaining,trust,kuhn", *AGENTS, "--rounds", "2", "--json", *files).out
     answer = json.loads(out)
     players = {one["game"]: {row["agent_id"] for row in one["standings"]} for one in answer["games"]}
     assert players == {
@@ -493,24 +431,11 @@ def test_each_agent_plays_the_games_that_it_knows(capsys, tmp_path):
     matches = {row["agent_id"]: row["matches"] for row in answer["over_all"]}
     assert matches == {"random": 4 + 8 + 8, "equilibrium": 8 + 8, "zoo": 4 + 8 + 8}
     assert len([line for line in match_log.read(log) if line["kind"] == "end"]) == 4 + 12 + 12
-
-
-def test_the_pages_have_all_tables_and_the_first_matches(capsys, tmp_path):
-    out = tmp_path / "results"
-    told = said(capsys, "trust,kuhn", *AGENTS, "--rounds", "1", "--out", str(out), "--samples", "2").out
-    assert "all games: 12 matches" in told and f"written: {out / 'index.html'}" in told.replace("\n", "")
-    index = (out / "index.html").read_text()
-    for words in ("All games", "trust-v0: 6 matches", "kuhn-v0: 6 matches", "rating over all", 'href="kuhn.html"'):
+    index = (pages / "index.html").read_text()
+    for words in ("All games", "trust-v0: 12 matches", "kuhn-v0: 12 matches", "rating over all", 'href="kuhn.html"'):
         assert words in index
-    assert {file.name for file in out.iterdir()} == {"index.html", "trust.html", "kuhn.html"}
-    assert "kuhn-v0: first matches" in (out / "kuhn.html").read_text()
-
-
-def test_a_game_without_enough_agents_is_left_out_and_named(capsys):
-    told = said(capsys, "kuhn,mafia,dictator", "--agents", "random", "honest", "--rounds", "1", "--port", "0").out
-    assert "dictator is left out: 1 agent for 2 seats" in told
-    assert "mafia is left out" in told
-    assert "kuhn-v0: 2 matches" in told
+    assert {file.name for file in pages.iterdir()} == {"index.html", "bargaining.html", "trust.html", "kuhn.html"}
+    assert "kuhn-v0: first matches" in (pages / "kuhn.html").read_text()
 
 
 def test_a_log_of_the_first_matches_passes_all_on(tmp_path):

@@ -15,14 +15,13 @@ from live.arena_platform import (
     MessageIntent,
     PlatformMatch,
     Runner,
-    WarOfAttrition,
 )
 from parlour import envs
 from parlour.envs import Action as OurAction
 from parlour.envs import AllowedAction, TurnState
 from parlour.training.commands.lookup import agent as named_agent
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentSession
+from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.platform_games import PLATFORM_GAMES, hosted_games, supported_games
 from parlour.wrappers.policies.base import RandomPolicy
 from parlour.wrappers.policies.loading import make_policy
@@ -107,55 +106,6 @@ def test_our_agents_come_to_an_end_with_each_other(game_id, count, original):
     assert outcome["reason"] in ("agreement", "auction_resolved") and not runner.wrong
     if "split" in outcome:
         assert outcome["split"] == pytest.approx([100 / count] * count)
-
-
-def test_one_message_does_not_disable_the_negotiator():
-    """After one `message_only` row, it read nothing any more and passed to the end."""
-    match = PlatformMatch("unfair-split", ["me", "you"], [20, 30], original=True)
-    agent = ours("me", "unfair-split", "fair")
-    agent.on_match_start(match.match_id, match.game_id, match.agent_ids)
-    match.apply("me", Action(action_type="message_only"))
-    assert agent.act(match.state("me")).action == Action(action_type="submit_offer", payload={"my_share": 50.0})
-
-
-def test_a_bidder_bids_once_though_its_turns_go_on():
-    """It bid again until the match was void."""
-    match = PlatformMatch("first-price-auction", ["me", "you"], [80, 30])
-    agent = ours("me", "first-price-auction", "shade")
-    agent.on_match_start(match.match_id, match.game_id, match.agent_ids)
-    kinds = []
-    for _ in range(3):
-        answer = agent.act(match.state("me")).action
-        assert match.apply("me", answer) is None
-        match.apply("you", Action(action_type="pass"))
-        kinds.append(answer.action_type)
-    assert kinds == ["submit_bid", "pass", "pass"] and agent.statistics.replaced == 0
-
-
-def test_an_all_pay_bidder_says_nothing_in_the_chat_phase_and_then_bids():
-    match = PlatformMatch("all-pay-auction", ["me", "you"], [80, 30])
-    agent = ours("me", "all-pay-auction", "equilibrium")
-    kinds = []
-    while match.outcome is None and "submit_bid" not in kinds:
-        answer = agent.act(match.state("me")).action
-        kinds.append(answer.action_type)
-        assert match.apply("me", answer) is None
-        match.apply("you", Action(action_type="message_only"))
-    assert kinds == ["pass"] * 4 + ["submit_bid"]
-    assert match.bids["me"] == pytest.approx(32)  # v² / 200
-
-
-def test_three_share_a_pie():
-    match = PlatformMatch("ultimatum", ["a", "me", "b"], [30, 30])
-    agent = ours("me", "ultimatum", "fair")
-    match.apply("a", Action(action_type="submit_offer", payload={"shares": {"a": 50, "me": 30, "b": 20}}))
-    answer = agent.act(match.state("me")).action
-    assert answer.payload["shares"] == pytest.approx({"a": 100 / 3, "me": 100 / 3, "b": 100 / 3}, abs=0.7)
-    assert sum(answer.payload["shares"].values()) == pytest.approx(100)
-    match.apply("me", answer)
-    match.apply("b", Action(action_type="submit_offer", payload={"shares": {"a": 30, "me": 40, "b": 30}}))
-    match.apply("a", Action(action_type="pass"))
-    assert agent.act(match.state("me")).action == Action(action_type="accept")
 
 
 def divider(name, bot="equal", seats=3):
@@ -268,31 +218,32 @@ def games_with_bots(*kinds, **options):
 # Bounds.
 
 
-@pytest.mark.parametrize("kind, spec", games_with_bots("english_auction", "war_of_attrition", "bilateral_trade"))
+@pytest.mark.parametrize("kind, spec", games_with_bots("english_auction", "bilateral_trade"))
 def test_no_action_is_refused_where_only_the_state_has_the_bounds(kind, spec):
     game = envs.game(kind)
-    make = {
-        "english_auction": lambda number: EnglishAuction(TWO, (80, 65), number),
-        "war_of_attrition": lambda number: WarOfAttrition(TWO, 10.0, number),
-        "bilateral_trade": lambda number: BilateralTrade(TWO, (80, 40), number),
-    }[kind]
     other = "equilibrium"  # the seller, who is not told the highest price
     for number in range(4):
-        runner, match = Runner(most_turns=10), make(number)
+        runner = Runner(most_turns=10)
+        match = (EnglishAuction if kind == "english_auction" else BilateralTrade)(TWO, (80, 40), number)
         runner.play(match, [player(TWO[0], spec, game, number), player(TWO[1], other, game, number)])
         assert runner.wrong == [] and match.outcome is not None
 
 
-@pytest.mark.parametrize("spec", ["equilibrium", "jumper", "zoo:english_auction", "random"])
-def test_who_has_folded_answers_a_turn_without_actions_with_a_game_action(spec):
-    """The platform asks again after a refused `pass`, without end; a refused game action gives the turn on."""
-    match = EnglishAuction(("me", "you", "joe"), (80, 65, 50))
-    agent = player("me", spec, envs.game("english_auction", seats=3))
-    match.folded, match.history = ["me"], [{"agent_id": "me", "action": "fold", "phase": "auction"}]
-    assert match.state("me").allowed_actions == []
-    for _ in range(3):
-        answer = agent.act(match.state("me")).action
-        assert answer.action_type in ("raise_bid", "fold")
+@pytest.mark.parametrize("kind", ["pass", "message_only", "fold"])
+def test_a_turn_without_actions_is_never_passed(kind):
+    """The game knows that there is nothing left to do, such as for a player of werewolf who is ready to vote."""
+    match = EnglishAuction(("me", "you"), (80, 65))
+    match.folded = ["me"]
+    agent = ArenaAgent("me", named_agent("equilibrium", envs.game("english_auction"), 1))
+    agent.agent.respond = lambda state: AgentResponse(action=Action(action_type=kind))
+    assert agent.act(match.state("me")).action.action_type == ("fold" if kind == "fold" else "none")
+
+
+def test_who_is_asked_again_and_again_out_of_turn_ends_it():
+    """Such as a dead player of werewolf, to whom a refused action of another one gave the turn."""
+    state = EnglishAuction(("me", "you"), (80, 65)).state("you")
+    agent = player("you", "equilibrium", envs.game("english_auction"))
+    assert [agent.act(state).action.action_type for _ in range(4)] == ["message_only"] * 2 + ["none"] * 2
 
 
 class Refused:
@@ -345,9 +296,9 @@ def highest(state):
     ],
 )
 def test_a_refusal_teaches_the_bound_that_it_names_or_implies(why, history, most):
-    memory = ArenaAgentSession(None).match("m")
+    memory = ArenaAgent("ann", None).match("m")
     assert highest(memory.offered(asked(1, []))) == np.inf
-    memory.answered(OurAction("propose", {"price": 90.0}))
+    memory.answer = OurAction("propose", {"price": 90.0})
     if why:
         memory.refused(why)
     again = memory.offered(asked(3, history))  # the log has only the other's move, so that it was refused
@@ -355,16 +306,16 @@ def test_a_refusal_teaches_the_bound_that_it_names_or_implies(why, history, most
     assert highest(memory.offered(asked(5, history, phase="other"))) == np.inf
     if most not in (None, np.inf):
         memory.offered(asked(5, history))
-        memory.answered(OurAction("propose", {"price": most}))
+        memory.answer = OurAction("propose", {"price": most})
         memory.refused("")
         assert highest(memory.offered(asked(7, history))) is None
 
 
 def test_what_was_taken_or_asked_twice_teaches_nothing():
-    memory = ArenaAgentSession(None).match("m")
+    memory = ArenaAgent("ann", None).match("m")
     for state in (asked(1, []), asked(1, []), asked(3, [("ann", "propose", 90.0), ("bob", "pass", None)])):
         assert highest(memory.offered(state)) == np.inf
-        memory.answered(OurAction("propose", {"price": 90.0}))
+        memory.answer = OurAction("propose", {"price": 90.0})
 
 
 def test_who_is_refused_for_want_of_questions_asks_no_more():
@@ -504,18 +455,6 @@ def test_agents_agree_before_the_platforms_limit_of_turns(name, first, second, r
 
 
 # The reservation value.
-
-
-@pytest.mark.parametrize("spec", [*specs(envs.game("bargaining"))])
-@pytest.mark.parametrize("other", ["conceder", "zoo:bargaining"])
-def test_nobody_agrees_to_less_than_its_reservation_value(spec, other):
-    """One platform draws reservation values from the whole pie, so that many a deal hurts somebody."""
-    game, chance = envs.game("bargaining"), random.Random(4)
-    for number in range(12):
-        values = [round(chance.uniform(0, 100), 2) for _ in TWO]
-        match = PlatformMatch("unfair-split", TWO, values, original=True, number=number)
-        Runner().play(match, [player(TWO[0], spec, game, number), player(TWO[1], other, game, number)])
-        assert min(row["utility"] for row in match.outcome["payoffs"]) >= 0, values
 
 
 @pytest.mark.parametrize("name", [name for name in envs.GAMES if envs.game(name).capabilities.outside_option])

@@ -11,10 +11,12 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse, TurnState
 from parlour.envs.core.turn_state import ERROR_CODES
 from parlour.envs.testing.trial import in_observations
-from parlour.wrappers.live.arena.agent import ArenaAgentSession
+from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.common.match_session import MatchLimits, MatchSession, SeatNames
 from parlour.wrappers.live.common.player import plain, read_state
 from parlour.wrappers.logs import match_log
+from parlour.wrappers.policies.base import RandomPolicy
 
 FREE = MatchLimits(actions=None)
 TALK = {"messages": [{"scope": "public", "content": "hello"}], "action": {"action_type": "message_only"}}
@@ -35,23 +37,22 @@ def ids(game, tricky):
 
 @pytest.mark.parametrize("tricky", [False, True], ids=["names", "names of other seats"])
 def test_law_1_through_the_wire(game, tricky):
-    """Host → JSON → TurnState → observation: what the environment itself shows, bit for bit, and the mask too."""
-    generator = np.random.default_rng(0)
+    """Host → JSON → our agent's turn → observation: what the environment itself shows, bit for bit, the mask too."""
+    generator, player = np.random.default_rng(0), ArenaAgent("me", PolicyAgent(game, RandomPolicy(seed=1)))
     for seed in (2, 3) if tricky else (0, 1):
         session = MatchSession(game, ids(game, tricky), seed=seed, limits=FREE)
-        names = SeatNames(session.agent_ids, game.agents)
+        player.on_match_start(session.match_id, game.id, session.agent_ids)
         while session.turn is not None:
             acting = session.turn
             for seat, agent in enumerate(session.agent_ids):
-                state = names.state_for_game(TurnState.from_json(session.turn_state(agent).to_json()))
-                tables, me = game.view.load(state)
+                turn = player.turn(TurnState.from_json(session.turn_state(agent).to_json()))
+                tables, me = game.view.load(turn.state)
                 assert me == seat
                 assert in_observations(game.versions, (tables[0], me), (session.match.table, seat)) is None
                 mask = game.mask(tables[0], me)
                 assert np.array_equal(mask, game.mask(session.match.table, seat))
                 if agent == acting:
-                    number, table = int(generator.choice(mask.nonzero()[0])), tables[0]
-            answer = names.response_for_agents(game.view.encode(table, number))
+                    answer = turn.sent(game.view.encode(tables[0], int(generator.choice(mask.nonzero()[0]))))
             assert session.act(acting, json.loads(answer.to_json())).ok
         for agent in session.agent_ids:
             state = session.turn_state(agent)
@@ -272,17 +273,6 @@ def test_endless_talk_ends_in_a_pass():
     assert notes[-2:] == ["it only talked", None]
 
 
-@pytest.mark.parametrize("game", ["holdem", "bargaining", "auction", "kuhn", "leduc", "liars_dice"])
-def test_endless_passes_end_the_match(game):
-    made = envs.game(game, seats=2) if game in ("holdem", "auction") else envs.game(game)
-    session = MatchSession(made, ("ann", "bob"), seed=1)
-    for _ in range(20):
-        if session.turn is None:
-            break
-        assert session.act(session.turn, Action("pass")).ok
-    assert session.turn is None
-
-
 def test_twenty_actions_are_the_limit_of_two():
     game = envs.game("bargaining", rounds=50)
     session = MatchSession(game, ("ann", "bob"), seed=1)
@@ -404,7 +394,7 @@ def test_a_host_refuses_what_is_broken_and_plays_on(worker):
 @fuzzed
 def test_an_agent_reads_or_refuses_every_state_and_always_has_an_answer(worker):
     rng, game = random.Random(worker), GAMES[worker]
-    agent = ArenaAgentSession(game)
+    agent = ArenaAgent("me", PolicyAgent(game, RandomPolicy(seed=1)))
     sent = read = 0
     while sent < MESSAGES // WORKERS:
         session, _ = begun(game, rng)
@@ -424,7 +414,7 @@ def test_an_agent_reads_or_refuses_every_state_and_always_has_an_answer(worker):
             turn = agent.turn(read_state(msgspec.json.decode(clean)))
             assert turn.problem is None
             assert session.act(session.turn, json.loads(turn.safe().to_json())).ok
-        agent.match_ended(session.match_id)
+        agent.on_match_end(session.match_id, None)
     assert read > sent / 10
 
 

@@ -14,8 +14,9 @@ from live.test_poker_stop import command
 from parlour import envs
 from parlour.envs import Action, AgentResponse, TurnState
 from parlour.wrappers.live.arena.host import ArenaHost, ArenaRest
-from parlour.wrappers.live.arena.players import MOST_ENDED, PAGE, HostedSessions, SessionRefused
-from parlour.wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes, SessionChatClient
+from parlour.wrappers.live.arena.messages import Refused
+from parlour.wrappers.live.arena.players import MOST_ENDED, PAGE, HostedSessions
+from parlour.wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes, SessionFeeds
 from parlour.wrappers.live.common import limits
 from parlour.wrappers.live.common.server import ServerSettings
 from yarl import URL
@@ -248,12 +249,12 @@ def test_sessions_that_wait_expire_and_those_that_are_over_are_forgotten():
     _, seat = sessions.create("unfair-split", "ann", 2, None, 0.0)
     assert sessions.state(seat["token"], 299.0)["status"] == "waiting"
     assert sessions.state(seat["token"], 301.0)["game_over"]
-    with pytest.raises(SessionRefused, match="expired"):
+    with pytest.raises(Refused, match="expired"):
         sessions.join(seat["invite_codes"][0], "bob", 301.0)
     for number in range(2 * MOST_ENDED):
         sessions.create("unfair-split", f"{number}", 2, None, 400.0 * number)
     assert json.loads(sessions.listed(None, None, 0, 1e9))["total"] == MOST_ENDED == len(sessions._by_token)
-    with pytest.raises(SessionRefused, match="token"):
+    with pytest.raises(Refused, match="token"):
         sessions.state(seat["token"], 1e9)
 
 
@@ -264,7 +265,7 @@ def test_one_address_takes_its_share_of_the_sessions_and_those_that_wait_or_run_
         _, seat = sessions.create("unfair-split", f"{number}", 2, None, 0.0, "10.0.0.2")
         if number % 2:
             sessions.join(seat["invite_codes"][0], "eve", 0.0)
-    with pytest.raises(SessionRefused, match="too many sessions"):
+    with pytest.raises(Refused, match="too many sessions"):
         sessions.create("unfair-split", "more", 2, None, 0.0, "10.0.0.2")
     assert sessions.state(honest["token"], 0.0)["status"] == "waiting"
     assert sessions.create("unfair-split", "another", 2, None, 0.0, "10.0.0.3")
@@ -290,6 +291,10 @@ def test_the_list_has_pages_and_is_made_once_a_change():
 # Our agent in the sessions of an arena that is impolite where the platform is.
 
 
+END = {"status": "finished", "game_over": True, "outcome": {"payoffs": [], "reason": "agreement"}}
+WAITING = {"session_id": "s", "game_id": "ultimatum", "invite_codes": ["inv_1"], "players": ["x", {"display_name": 3}]}
+
+
 class RudeArena:
     """An arena that says what it is told to, and notes what it gets.
 
@@ -298,14 +303,15 @@ class RudeArena:
     actions stands in its events alone.
     """
 
-    def __init__(self, states, end, events=(), sessions=None):
-        self.states, self.end, self.posted, self.asked = list(states), end, [], 0
-        self.events, self.sessions = list(events), sessions
+    def __init__(self, states=(), end=None, events=(), sessions=None, games=None):
+        self.states, self.end, self.posted, self.asked = list(states), end or END, [], 0
+        self.events, self.sessions, self.games = list(events), sessions, games
         self.left = [2] * len(self.states)
 
     def routes(self):
         return [
             web.post("/api/register", self.register),
+            web.get("/api/games", self.list_games),
             web.get("/api/sessions", self.listed),
             web.post("/api/sessions/create", self.create),
             web.post("/api/sessions/join", self.join),
@@ -319,21 +325,20 @@ class RudeArena:
         shown = self.events[since : since + 2]  # the last ones only when it is asked again
         return web.json_response({"events": shown, "total": since + len(shown)})
 
+    async def list_games(self, request):
+        if self.games is None:
+            raise web.HTTPNotFound
+        return web.json_response(self.games)
+
     async def register(self, request):
         self.posted.append(await request.json())
         return web.json_response({"ok": True})
 
     async def listed(self, request):
         if self.sessions is not None:
-            return web.json_response({"sessions": self.sessions})
-        waiting = {
-            "session_id": "s",
-            "game_id": "ultimatum",
-            "invite_codes": ["inv_1"],
-            "players": [{"display_name": "x"}],
-        }
-        mine = {**waiting, "players": [{"display_name": "me"}], "invite_codes": ["inv_0"]}
-        return web.json_response({"sessions": [mine, waiting] if request.query["game_id"] == "ultimatum" else []})
+            return web.json_response(self.sessions)
+        mine = {**WAITING, "players": [{"display_name": "me"}], "invite_codes": ["inv_0"]}
+        return web.json_response({"sessions": [mine, WAITING] if request.query["game_id"] == "ultimatum" else []})
 
     async def create(self, request):
         if self.sessions is None:
@@ -359,11 +364,23 @@ class RudeArena:
     async def act(self, request):
         self.posted.append(await request.json())
         self.left[0] = 0
-        return (
-            web.json_response({"error": "Not your turn"}, status=400)
-            if len(self.posted) == 4
-            else web.json_response({"ok": True})
-        )
+        late = len(self.posted) == 4
+        return web.json_response({"error": "Not your turn"} if late else {"ok": True}, status=400 if late else 200)
+
+
+def played_at(arena, matches=1, **options):
+    """Let our agent play at an arena; return it."""
+
+    async def main():
+        async with (
+            served(*arena.routes()) as address,
+            polling("me", f"http://{address}", policy="fair", games=["ultimatum"], **options) as player,
+        ):
+            await player.register()
+            await player.play(1, matches)
+            return player
+
+    return run(main())
 
 
 def state(mine, **seen):
@@ -381,20 +398,8 @@ def test_an_arena_with_the_platforms_manners():
         state(False),  # asked for words alone
         state(True, current_offer=offer, last_offer_by="x"),
     ]
-    arena = RudeArena(
-        states, {"status": "finished", "game_over": True, "outcome": {"payoffs": [], "reason": "agreement"}}
-    )
-
-    async def main():
-        async with (
-            served(*arena.routes()) as address,
-            polling("me", f"http://{address}", policy="fair", games=["ultimatum"]) as player,
-        ):
-            await player.register()
-            await player.play(1, 1)
-            return player
-
-    player = run(main())
+    arena = RudeArena(states)
+    player = played_at(arena)
     register, join, *acts = arena.posted
     assert register == {
         "agent_id": "me", "agent_type": "polling", "display_name": "me", "supported_games": ["ultimatum"]
@@ -417,18 +422,8 @@ def test_refusals_are_counted_where_the_arena_writes_them(caplog):
         {"event_type": "turn_state", "agent_id": "me", "data": {"game_state": {}}}, action("me", False),
         action("x", False), action("me", True), "nonsense", action("me", False, payload={"bid": 5}),
     ]  # fmt: skip
-    end = {"status": "finished", "outcome": {"payoffs": [], "reason": "agreement"}}
-    arena = RudeArena([state(True)] * 2, end, events)
-
-    async def main():
-        async with (
-            served(*arena.routes()) as address,
-            polling("me", f"http://{address}", policy="fair", games=["ultimatum"]) as player,
-        ):
-            await player.play(1, 1)
-            return player
-
-    assert run(main()).agent.statistics.rejected == 2
+    statistics = played_at(RudeArena([state(True)] * 2, events=events)).agent.statistics
+    assert statistics.rejected == 3  # and one that came too late
     assert [record.getMessage() for record in caplog.records if "refused" in record.getMessage()] == [
         "match m: the arena refused accept None: too low",
         "match m: the arena refused accept {'bid': 5}: too low",
@@ -439,28 +434,14 @@ def test_refusals_are_counted_where_the_arena_writes_them(caplog):
     "joined, free, wanted", [(1, 1, "join"), (1, 2, "create"), (2, 1, "create"), (None, None, "join")]
 )
 def test_sessions_have_as_many_players_as_the_game(joined, free, wanted):
-    waiting = {"session_id": "s", "game_id": "ultimatum", "invite_codes": ["inv_1"], "players": []}
-    if joined is not None:
-        waiting |= {"num_players": joined, "slots_remaining": free}
-    end = {"status": "finished", "outcome": {"payoffs": [], "reason": "agreement"}}
-    arena = RudeArena([], end, sessions=[waiting])
-
-    async def main():
-        async with (
-            served(*arena.routes()) as address,
-            polling("me", f"http://{address}", policy="fair", games=["ultimatum"], seats=2) as player,
-        ):
-            await player.play(1, 1)
-
-    run(main())
-    (body,) = arena.posted
-    assert (
-        body
-        == {
-            "join": {"invite_code": "inv_1", "player_name": "me"},
-            "create": {"game_id": "ultimatum", "num_players": 2, "player_name": "me"},
-        }[wanted]
-    )
+    told = {} if joined is None else {"num_players": joined, "slots_remaining": free}
+    arena = RudeArena(sessions={"sessions": [{**WAITING, **told}]})
+    played_at(arena, seats=2)
+    bodies = {
+        "join": {"invite_code": "inv_1", "player_name": "me"},
+        "create": {"game_id": "ultimatum", "num_players": 2, "player_name": "me"},
+    }
+    assert arena.posted[1:] == [bodies[wanted]]
 
 
 class Claiming(RudeArena):
@@ -481,7 +462,7 @@ class Claiming(RudeArena):
         body = await request.json()
         if self.token is not None and body.get("claim_token") != self.token:
             return web.json_response({"error": "already claimed"}, status=409)
-        self.token, first = "ct_9", not self.posted
+        self.token, first = "ct_9", len(self.posted) == 1
         self.posted.append(body)
         if first:
             return web.json_response({"error": "Invalid or expired invite code"}, status=400)
@@ -490,35 +471,15 @@ class Claiming(RudeArena):
 
 def test_a_name_is_claimed_before_a_join_can_lose_its_token():
     """After a join that failed, the name belonged to nobody, and the agent could not play any more."""
-    waiting = {"session_id": "s", "game_id": "ultimatum", "invite_codes": ["inv_1", "inv_2"], "players": []}
-    end = {"status": "finished", "outcome": {"payoffs": [], "reason": "agreement"}}
-    arena = Claiming([], end, sessions=[waiting])
-
-    async def main():
-        async with (
-            served(*arena.routes()) as address,
-            polling("me", f"http://{address}", policy="fair", games=["ultimatum"]) as player,
-        ):
-            await player.play(1, 1)
-            return player
-
-    player = run(main())
+    arena = Claiming(sessions=[{**WAITING, "invite_codes": ["inv_1", "inv_2"]}])
+    player = played_at(arena)
     assert (player.matches, player.claim_token) == (1, "ct_9")
-    assert [body["claim_token"] for body in arena.posted] == ["ct_9", "ct_9"]
+    assert [body["claim_token"] for body in arena.posted[1:]] == ["ct_9", "ct_9"]
 
 
 def test_a_session_without_an_outcome_is_lost_and_the_next_one_is_played():
-    arena = RudeArena([], {"status": "finished", "game_over": True, "outcome": None, "error": "idle"})
-
-    async def main():
-        async with (
-            served(*arena.routes()) as address,
-            polling("me", f"http://{address}", games=["ultimatum"]) as player,
-        ):
-            await player.play(1, 2)
-            return player
-
-    player = run(main())
+    arena = RudeArena(end={"status": "finished", "game_over": True, "outcome": None, "error": "idle"})
+    player = played_at(arena, 2)
     assert (player.matches, player.lost) == (0, 2)
     assert json.dumps(arena.posted).count("ct_1") == 1  # the second time the name is claimed
 
@@ -574,42 +535,10 @@ async def test_the_commands_play_sessions():
     assert "bargaining-v0: 4 matches" in out.decode()
 
 
-class Listing(RudeArena):
-    """Lists games and sessions in forms of its own."""
-
-    def __init__(self, games, sessions):
-        super().__init__(
-            [], {"status": "finished", "game_over": True, "outcome": {"payoffs": [], "reason": "agreement"}}
-        )
-        self.games, self.rows = games, sessions
-
-    def routes(self):
-        return [*super().routes(), web.get("/api/games", self.list_games)]
-
-    async def list_games(self, request):
-        return web.json_response(self.games)
-
-    async def listed(self, request):
-        return web.json_response(self.rows)
-
-
-WAITING = {"session_id": "s", "game_id": "ultimatum", "invite_codes": ["inv_1"], "players": ["x", {"display_name": 3}]}
-
-
 @pytest.mark.parametrize("games", [[{"game_id": "ultimatum"}], {"games": ["text", {"game_id": "ultimatum"}]}], ids=repr)
 @pytest.mark.parametrize("sessions", [["text", WAITING], {"sessions": [3, "text", WAITING]}], ids=repr)
 def test_lists_of_any_form_are_read(games, sessions):
-    arena = Listing(games, sessions)
-
-    async def main():
-        async with (
-            served(*arena.routes()) as address,
-            polling("me", f"http://{address}", games=["ultimatum"]) as player,
-        ):
-            await player.play(1, 1)
-            return player
-
-    assert run(main()).matches == 1
+    assert played_at(RudeArena(sessions=sessions, games=games)).matches == 1
 
 
 def test_a_chat_that_is_broken_or_missing_costs_nothing():
@@ -630,8 +559,8 @@ def test_a_chat_that_is_broken_or_missing_costs_nothing():
     async def main():
         routed = web.get("/api/sessions/chat/sync", sync)
         async with served(routed) as address, aiohttp.ClientSession() as http:
-            chat = SessionChatClient(http, URL(f"http://{address}/api/sessions"), "pt")
-            return [[(one.sender_id, one.content) for one in await chat.read()] for _ in range(6)]
+            feeds = SessionFeeds(http, URL(f"http://{address}/api/sessions"), "pt", "me")
+            return [[(one.sender_id, one.content) for one in await feeds.chat()] for _ in range(6)]
 
     hello = [("ann", "hello")]
     assert run(main()) == [hello, hello, hello, [*hello, ("p2", "")], [*hello, ("p2", "")], [*hello, ("p2", "")]]

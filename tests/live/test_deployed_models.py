@@ -161,10 +161,10 @@ async def test_each_match_of_a_model_has_a_memory_of_its_own():
             return agent("llm", KUHN, None, model, prompting)
 
         decisions = ArenaDecisions(ArenaAgent("llm", make(), for_match=make), 20.0)
-        await decisions.open()
+        await decisions.opening()
         for match in ("first", "first", "second", "first", "second"):
             await decisions.decide(TurnState.from_dict({**state, "match_id": match}))
-        decisions.close()
+        await decisions.closing()
     sizes = [len(body["messages"]) for body, _ in asked[2:]]
     assert sizes == [2, 2, 4, 4], sizes
 

@@ -80,35 +80,3 @@ def test_a_host_plays_on_with_agents_that_poll_and_agents_that_it_calls(caplog):
 
     asyncio.run(main())
     no_traceback(caplog)
-
-
-def test_an_agent_plays_on_that_the_arena_calls(caplog):
-    matches = 0
-
-    async def honest(host):
-        nonlocal matches
-        while True:
-            for result in await host.tournament(1):
-                assert not any(result.rejected.values()) and not any(result.failed.values()), result
-                matches += 1
-
-    async def main():
-        async with (
-            ArenaHost(BARGAINING, limits=FREE) as host,
-            ArenaAgentServer(ours("cat")) as server,
-            aiohttp.ClientSession() as http,
-        ):
-            host.add(ours("dan"))
-            await server.register(host.url)
-            start = {"match_id": "m", "game_id": "unfair-split", "agent_ids": ["cat", "eve"]}
-            state = {"agent_id": "cat", "phase": "negotiation", "is_my_turn": True, "current_turn_agent_id": "cat"}
-            offers = {"allowed_actions": [{"action_type": "pass"}, {"action_type": "submit_offer"}], "game_state": {}}
-            frames = bodies(act={**start, **state, **offers}, match_start=start, match_end={"match_id": "m"})
-            async with beside(honest(host)):
-                await each(lambda _, frame: post(http, f"{server.endpoint}/{frame[0]}", frame[1]), frames)
-                played = matches
-                while matches < played + 4:
-                    await asyncio.sleep(0.01)
-
-    asyncio.run(main())
-    no_traceback(caplog)

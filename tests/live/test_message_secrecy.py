@@ -52,22 +52,6 @@ def play(game, matches, choose):
         assert one.act(one.turn, game.view.encode(one.match.table, action)).ok
 
 
-def test_in_an_arena(game_id, seat):
-    game = envs.game(game_id)
-    quiet, busy = matches = sessions(game)
-    choose, said = chooser(game, 1), 0
-    for spoken in script(game, seat):
-        for sender, intent, more in spoken:
-            results = [one.send(sender, intent).ok for one in (matches if not more else [busy])]
-            said += more and results[0]
-        assert quiet.turn_state(game.agents[seat]).to_json() == busy.turn_state(game.agents[seat]).to_json()
-        play(game, matches, choose)
-        assert quiet.turn_state(game.agents[seat]).to_json() == busy.turn_state(game.agents[seat]).to_json()
-        if quiet.turn is None:
-            break
-    assert said or game.seats == 1 or game.name in ("mafia", "werewolf")  # whose rules refuse most of what is said
-
-
 def test_at_the_table_in_the_browser(game_id, seat):
     """Not even by the number of frames that the client of a seat, or an observer, is sent."""
     game = envs.game(game_id)

@@ -199,10 +199,14 @@ def test_our_agent_answers_every_phase(phase, offers, expected):
 
 def test_what_is_said_is_a_message_on_the_platform_with_no_null():
     from parlour.envs import AgentResponse
-    from parlour.wrappers.live.arena.agent import ArenaAgentSession
+    from parlour.wrappers.agents.policy import PolicyAgent
+    from parlour.wrappers.live.arena.agent import ArenaAgent
+    from parlour.wrappers.policies.base import RandomPolicy
 
     game = envs.game("werewolf")
-    turn = ArenaAgentSession(game).turn(foreign("ann", "day_discuss", ["send_public_message", "ready_to_vote"]))
+    turn = ArenaAgent("me", PolicyAgent(game, RandomPolicy())).turn(
+        foreign("ann", "day_discuss", ["send_public_message", "ready_to_vote"])
+    )
     sent = turn.read(AgentResponse(Action("send_public_message", {"content": "I accuse p2."})))
     assert [(one.content, one.to_agent_ids) for one in sent.messages] == [("I accuse p2.", [])]
 

@@ -276,7 +276,7 @@ class TournamentArguments:
             console.say(f"agents play here as {arena.url}/SKILL.md says (Ctrl-C ends it)")
             await asyncio.Event().wait()
         coming = len(ours) + len(self.remote) + self.wait
-        missing = coming - len(arena.agent_ids)
+        missing = coming - len(arena.players)
         if missing > 0:
             console.say(f"waiting for {counted(missing, 'agents')}: POST {arena.url}/api/register")
             await arena.wait_for(coming)

@@ -1,6 +1,6 @@
 """Our agents in arenas: objects with `act` in the arena's process, and over HTTP, where the arena posts to ``/act``.
 
-`ArenaAgentSession` has no I/O: the seats of its matches, and each turn in its own game's form.
+`ArenaAgent` has no I/O: the seats of its matches, and each turn in its own game's form.
 An arena may offer what it then refuses, and may ask without end for messages alone. So a match remembers the answers
 that were refused (`Memory`), and its turns offer what is left.
 """
@@ -10,6 +10,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any
@@ -17,19 +18,11 @@ from typing import Any
 import aiohttp
 import msgspec
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 from yarl import URL
 
 from ....envs.core.game import Game
-from ....envs.core.turn_state import (
-    INVALID_PAYLOAD,
-    Action,
-    AgentResponse,
-    AllowedAction,
-    MessageIntent,
-    TurnState,
-    moves_in,
-    named_order,
-)
+from ....envs.core.turn_state import Action, AgentResponse, AllowedAction, TurnState, moves_in, named_order
 from ...agents.base import Agent
 from ...agents.llm import LLMAgent
 from ...agents.policy import PolicyAgent
@@ -39,8 +32,8 @@ from ..common.client import Backoff, LiveError, http_client, request_json
 from ..common.clock import EndCounter
 from ..common.match_session import SeatNames
 from ..common.player import AgentStatistics, Played, Player, Turn, Turns, convert_to, read_state
-from ..common.server import Server, ServerSettings, local_url, read_body
-from .messages import ANSWER_SECONDS, STATE_LIMIT, MatchEnd, MatchStart
+from ..common.server import Server, ServerSettings, local_url
+from .messages import ANSWER_SECONDS, STATE_LIMIT, MatchEnd, MatchStart, answer_refusals, read
 from .platform_games import PlatformGame, platform_game, supported_games
 
 MATCHES = 1_000
@@ -52,6 +45,7 @@ PATIENCE = 10
 """After so many of them nothing can come of the match."""
 NO_ACTION = Action("none")
 """What no arena takes: it ends a turn in which nothing is offered, and of whose game nothing is known."""
+CLOCK_AND_LOG = ("action_history", "current_round", "max_rounds")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
@@ -74,7 +68,7 @@ class ArenaTurn(Turn):
     _answers: SeatNames | None = None
     _game: Game | None = None
     _platform: PlatformGame | None = None
-    memory: "Memory" = field(init=False, repr=False, compare=False)
+    memory: "Memory" = field(kw_only=True, repr=False, compare=False)
 
     def warns(self) -> bool:
         """Return whether this is the first problem of its match. Later ones are counted, but not logged."""
@@ -88,27 +82,26 @@ class ArenaTurn(Turn):
 
     def safe(self) -> AgentResponse:
         """Return `safe_action` if the game can load the state; else what the offer alone tells."""
-        try:
-            response = self._safe()
-        except Exception:  # a state that the game cannot read, so that the offer has to do
-            response = None
-        return response or AgentResponse(quiet_action(self.offers) if self.offers else NO_ACTION)
-
-    def _safe(self) -> AgentResponse | None:
-        if self._game is None:
-            return None
-        tables, seat = self._game.view.load(self.state)
-        mask, offers = self._game.mask(tables[0], seat), self.state.allowed_actions
-        mask = acceptable(self._game, tables[0], offered_mask(self._game, tables[0], mask, offers))
-        return self.sent(AgentResponse(safe_action(self._game, tables[0], mask, offers)))
+        if self._game is not None:
+            with suppress(Exception):  # a state that the game cannot read, so that the offer has to do
+                tables, seat = self._game.view.load(self.state)
+                mask, offers = self._game.mask(tables[0], seat), self.state.allowed_actions
+                mask = acceptable(self._game, tables[0], offered_mask(self._game, tables[0], mask, offers))
+                return self.sent(AgentResponse(safe_action(self._game, tables[0], mask, offers)))
+        return AgentResponse(quiet_action(self.offers) if self.offers else NO_ACTION)
 
     def sent(self, response: AgentResponse) -> AgentResponse:
-        """Return an answer in the arena's form."""
+        """Return an answer in the arena's form. Recipients are a list: strategic-agent-games takes no null.
+
+        Where nothing is offered, a pass is `NO_ACTION`: the platform asks again after a refused pass, without end.
+        """
         if self._answers is not None:
             response = self._answers.response_for_agents(response)
-        if self._platform is not None:
+        if self._platform is not None and self._platform.played is not None:
             response = self._platform.played(response, self.arena_state)
-        return AgentResponse(response.action, [_with_recipients(message) for message in response.messages])
+        said = [msgspec.structs.replace(one, to_agent_ids=list(one.to_agent_ids or ())) for one in response.messages]
+        action = NO_ACTION if not self.offers and response.action.action_type in IDLE else response.action
+        return AgentResponse(action, said)
 
     def logged(self) -> TurnState:
         """Return the state in our game's form and with the agents' ids."""
@@ -119,20 +112,19 @@ class ArenaTurn(Turn):
         chances, names = thoughts.get("probabilities"), self._names
         if names is None or not isinstance(chances, Mapping):
             return thoughts
-        return {
-            **thoughts,
-            "probabilities": {names.words_for_agents(str(answer)): chance for answer, chance in chances.items()},
-        }
+        named = {names.words_for_agents(str(answer)): chance for answer, chance in chances.items()}
+        return {**thoughts, "probabilities": named}
 
 
-def _with_recipients(intent: MessageIntent) -> MessageIntent:
-    """Return a message whose recipients are a list: strategic-agent-games takes no null."""
-    return msgspec.structs.replace(intent, to_agent_ids=list(intent.to_agent_ids or ()))
+def out_of_turn(state: TurnState, memory: "Memory") -> AgentResponse:
+    """Return the answer when the arena asks for messages out of turn: none.
 
-
-def out_of_turn(state: TurnState) -> AgentResponse:
-    """Return the answer when the arena asks for messages out of turn: none."""
+    Where it offers nothing and asks again (a player of werewolf who is dead), a refused action ends it.
+    """
     offered = [offer.action_type for offer in state.allowed_actions]
+    memory.in_vain = 0 if offered else memory.in_vain + 1
+    if memory.in_vain > POLITE:
+        return AgentResponse(NO_ACTION)
     silent = not offered or "message_only" in offered
     return AgentResponse(Action("message_only") if silent else quiet_action(state.allowed_actions))
 
@@ -145,14 +137,17 @@ class Memory:
         order: the agents in the order of their seats; None: it is not known.
         reported: whether a problem was logged.
         idle: the turns in a row that offered only to talk, in the same state.
+        in_vain: the requests in a row out of turn that offered nothing.
+        answer: what was sent in the latest turn; None: nothing yet.
     """
 
     order: list[str] | None = None
     reported: bool = False
     idle: int = 0
+    in_vain: int = 0
+    answer: Action | None = None
     _seen: Any = None
     _asked: TurnState | None = None
-    _answer: Action | None = None
     _refused: dict[tuple[str, str], tuple[str, float, float] | None] = field(default_factory=dict)
 
     def offered(self, state: TurnState) -> TurnState:
@@ -162,7 +157,7 @@ class Memory:
         it. Where talk alone changes nothing, the offer is empty: a refused action ends such turns on the platforms.
         """
         self._look_for_refusal(state)
-        self._asked, self._answer = state, None
+        self._asked, self.answer = state, None
         offers = list[AllowedAction]()
         for offer in state.allowed_actions:
             refused = self._refused.get((state.phase, offer.action_type), ("", 0.0, 0.0))
@@ -180,13 +175,9 @@ class Memory:
             offers = state.allowed_actions
         return msgspec.structs.replace(state, allowed_actions=offers)
 
-    def answered(self, action: Action) -> None:
-        """Store what is sent in the latest turn."""
-        self._answer = action
-
     def refused(self, why: str, since: TurnState | None = None) -> None:
         """Learn from the refusal of the latest answer; `why`: the arena's reason, or empty; `since`: a later state."""
-        state, action, self._answer = self._asked, self._answer, None
+        state, action, self.answer = self._asked, self.answer, None
         if state is None or action is None or action.action_type in IDLE:
             return
         kind, learned = action.action_type, None
@@ -203,7 +194,7 @@ class Memory:
 
     def _look_for_refusal(self, state: TurnState) -> None:
         """Infer a refusal that nobody told: only the clock moved, or the log has others' moves and not the own one."""
-        if self._asked is None or self._answer is None:
+        if self._asked is None or self.answer is None:
             return
         before, now = (one.game_state.get("action_history") for one in (self._asked, state))
         if not isinstance(before, list) or not isinstance(now, list) or now[: len(before)] != before:
@@ -218,88 +209,7 @@ class Memory:
 
 def _told(state: TurnState) -> dict[str, Any]:
     """Return what a state tells besides the clock and the log."""
-    told = dict(state.game_state)
-    for key in ("action_history", "current_round", "max_rounds"):
-        told.pop(key, None)
-    return told
-
-
-class ArenaAgentSession:
-    """One agent in any number of matches.
-
-    Args:
-        game: the game of the agent's policy; None: the agent gets the arena's states without changes.
-    """
-
-    def __init__(self, game: Game | None) -> None:
-        self._game = game
-        self._matches: dict[str, Memory] = {}
-
-    def warm_up(self) -> None:
-        """Prepare the translation of names, which takes up to a second, before the first turn."""
-        self._words.intersection(())
-
-    def match(self, match_id: str) -> Memory:
-        """Return what is remembered of a match."""
-        memory = self._matches.setdefault(match_id, Memory())
-        if len(self._matches) > MATCHES:
-            del self._matches[next(iter(self._matches))]
-        return memory
-
-    def match_ended(self, match_id: str) -> None:
-        """Remove what is remembered of the match."""
-        self._matches.pop(match_id, None)
-
-    def turn(self, state: TurnState) -> ArenaTurn:
-        """Return a turn. Never raises: if the state cannot be translated, the turn has a problem."""
-        memory = self.match(state.match_id)
-        try:
-            state = memory.offered(state)
-            turn = self._turn(state)
-        except Exception as error:  # whatever a foreign state holds
-            turn = ArenaTurn(state, problem=describe_error(error), arena_state=state, own_state=state)
-        turn.table, turn.name = state.match_id or object(), f"match {state.match_id}"
-        turn.memory = memory
-        return turn
-
-    def _turn(self, state: TurnState) -> ArenaTurn:
-        platform = None if self._game is None else platform_game(state.game_id, self._game)
-        if platform is None or self._game is None:
-            own = state
-        else:
-            own = msgspec.structs.replace(platform.seen(state), game_id=self._game.id)
-        answers = self._names(own)
-        names = None if answers is None or self._words & answers.seat_of.keys() else answers
-        if names is None and answers is not None and named_order(own) != list(answers.seat_of):
-            answers = None  # the game itself finds the seats in the state, and these may be others
-        seen = own if names is None else names.state_for_game(own)
-        if platform is not None and self._game is not None:
-            tables, _ = self._game.view.load(seen)
-            offers = narrowed(self._game.allowed_actions(tables[0]), seen.allowed_actions)
-            seen = msgspec.structs.replace(seen, allowed_actions=offers)
-        return ArenaTurn(
-            seen,
-            arena_state=state,
-            own_state=own,
-            _names=names,
-            _answers=answers,
-            _game=self._game,
-            _platform=platform,
-        )
-
-    def _names(self, state: TurnState) -> SeatNames | None:
-        """Return the translation of names; None if the seats are not known.
-
-        A state is not translated if an id is a word of the game. The game then finds the seats by ``agent_ids``.
-        """
-        order = self.match(state.match_id).order or named_order(state)
-        if self._game is None or len(order) != self._game.seats or len(set(order)) != len(order):
-            return None
-        return SeatNames(order, self._game.agents)
-
-    @property
-    def _words(self) -> frozenset[str]:
-        return frozenset() if self._game is None else self._game.words
+    return {key: value for key, value in state.game_state.items() if key not in CLOCK_AND_LOG}
 
 
 class ArenaAgent:
@@ -310,22 +220,15 @@ class ArenaAgent:
         agent: the agent that decides: a `PolicyAgent`, or any object with `respond`.
         for_match: returns the agent of one match, which is asked beside those of others; None: `agent` plays all
             matches, one turn at a time. It is used over HTTP alone.
-        response_type: what `act` returns: a pydantic model, dataclass or struct. None: a dict for a dict, else the
-            `AgentResponse` of the module that defines the state's class, else ours.
 
     Attributes:
         statistics: counters of the answered turns.
     """
 
-    def __init__(
-        self, agent_id: str, agent: Agent, response_type: Any = None, for_match: Callable[[], Agent] | None = None
-    ) -> None:
-        self.agent_id = agent_id
-        self.for_match = for_match
-        self.agent = agent
+    def __init__(self, agent_id: str, agent: Agent, for_match: Callable[[], Agent] | None = None) -> None:
+        self.agent_id, self.agent, self.for_match = agent_id, agent, for_match
         self.statistics = AgentStatistics()
-        self.session = ArenaAgentSession(self.game)
-        self._response_type = response_type
+        self._matches: dict[str, Memory] = {}
 
     @property
     def game(self) -> Game | None:
@@ -335,20 +238,27 @@ class ArenaAgent:
     def act(self, state: Any) -> Any:
         """Answer a turn in the caller's own types. An exception of the agent is never raised here.
 
+        The answer to a dict is a dict; to another type, the `AgentResponse` of the module that defines it, else ours.
+
         Raises:
             ValueError, TypeError: if `state` is no TurnState, naming the field.
         """
-        return _as_caller(self.respond(read_state(state)), state, self._response_type)
+        response = self.respond(read_state(state))
+        if isinstance(state, TurnState):
+            return response
+        if isinstance(state, Mapping):
+            return response.to_dict()
+        return convert_to(response, getattr(sys.modules.get(type(state).__module__), "AgentResponse", None))
 
     def respond(self, state: TurnState) -> AgentResponse:
         """Answer a turn; with the safe action if the agent raises an exception or its answer cannot be read."""
         if not state.is_my_turn:
-            return out_of_turn(state)
-        turn = self.session.turn(state)
+            return out_of_turn(state, self.match(state.match_id))
+        turn = self.turn(state)
         began = time.monotonic()
         response, problem = turn.settle(lambda: self.agent.respond(turn.shown()))
         Played(response, problem, seconds=time.monotonic() - began).count(self.statistics, turn)
-        turn.memory.answered(response.action)
+        turn.memory.answer = response.action
         return response
 
     @property
@@ -358,28 +268,68 @@ class ArenaAgent:
 
     def get_metadata(self) -> dict[str, Any]:
         """Return what platforms write into a match's log: the agent's id, the type of its policy, and its game."""
-        metadata = {"agent_id": self.agent_id, "type": type(self.agent).__name__}
-        if isinstance(self.agent, PolicyAgent):
-            metadata["type"] = type(self.agent.policy).__name__
+        plays = self.agent.policy if isinstance(self.agent, PolicyAgent) else self.agent
+        metadata = {"agent_id": self.agent_id, "type": type(plays).__name__}
         return metadata if self.game is None else {**metadata, "game": self.game.id}
 
     def on_match_start(self, match_id: str, game_id: str, agent_ids: Sequence[str]) -> None:
         """Store the agents of a match in the order of their seats."""
-        self.session.match(match_id).order = list(agent_ids)
+        self.match(match_id).order = list(agent_ids)
 
     def on_match_end(self, match_id: str, outcome: Mapping[str, Any] | None) -> None:
         """Remove what is stored of the match."""
-        self.session.match_ended(match_id)
+        self._matches.pop(match_id, None)
 
+    # Matches and turns.
 
-def _as_caller(response: AgentResponse, state: Any, response_type: Any) -> Any:
-    if response_type is None:
-        if isinstance(state, TurnState):
-            return response
-        if isinstance(state, Mapping):
-            return response.to_dict()
-        response_type = getattr(sys.modules.get(type(state).__module__), "AgentResponse", None)
-    return convert_to(response, response_type)
+    def match(self, match_id: str) -> Memory:
+        """Return what is remembered of a match."""
+        memory = self._matches.setdefault(match_id, Memory())
+        if len(self._matches) > MATCHES:
+            del self._matches[next(iter(self._matches))]
+        return memory
+
+    def turn(self, state: TurnState) -> ArenaTurn:
+        """Return a turn. Never raises: if the state cannot be translated, the turn has a problem.
+
+        A state is not translated if an id is a word of the game. The game then finds the seats by ``agent_ids``.
+        """
+        memory = self.match(state.match_id)
+        try:
+            state = memory.offered(state)
+            turn = self._turn(state, memory)
+        except Exception as error:  # whatever a foreign state holds
+            problem = describe_error(error)
+            turn = ArenaTurn(state, problem=problem, arena_state=state, own_state=state, memory=memory)
+        turn.table, turn.name = state.match_id or object(), f"match {state.match_id}"
+        return turn
+
+    def _turn(self, state: TurnState, memory: Memory) -> ArenaTurn:
+        game, own, seen = self.game, state, state
+        platform = answers = names = None
+        if game is not None:
+            if (platform := platform_game(state.game_id, game)) is not None:
+                own = seen = msgspec.structs.replace(platform.seen(state), game_id=game.id)
+            order = memory.order or named_order(own)
+            if len(order) == game.seats == len(set(order)):
+                answers = SeatNames(order, game.agents)
+                if not game.words.intersection(order):
+                    names, seen = answers, answers.state_for_game(own)
+                elif named_order(own) != order:
+                    answers = None  # the game itself finds the seats in the state, and these may be others
+            if platform is not None:
+                offers = narrowed(game.allowed_actions(game.view.load(seen)[0][0]), seen.allowed_actions)
+                seen = msgspec.structs.replace(seen, allowed_actions=offers)
+        return ArenaTurn(
+            seen,
+            arena_state=state,
+            own_state=own,
+            memory=memory,
+            _names=names,
+            _answers=answers,
+            _game=game,
+            _platform=platform,
+        )
 
 
 MOST_MATCHES = 64
@@ -399,7 +349,6 @@ class ArenaDecisions:
     Attributes:
         agent: the agent.
         turns: number of answered turns.
-        ended: counter of ended matches.
 
     Raises:
         ValueError: if the deadline is not above 0.
@@ -410,26 +359,35 @@ class ArenaDecisions:
             raise ValueError(f"deadline={deadline}: seconds for a decision, above 0")
         self.agent = agent
         self.turns = 0
-        self.ended = EndCounter()
+        self._ended = EndCounter()
         self._deadline = deadline
-        self._log = SafeMatchLog(log)
+        self._match_log = SafeMatchLog(log)
         self._player: Player
         self._by_match: dict[Hashable, Player] = {}
         self._turns = Turns(self._player_in)
 
-    async def open(self) -> None:
+    @property
+    def matches(self) -> int:
+        """Number of ended matches."""
+        return self._ended.count
+
+    async def played(self, matches: int | None = None) -> None:
+        """Wait until this number of matches has ended; None: without end."""
+        await self._ended.reached(matches)
+
+    async def opening(self) -> None:
         """Warm up the agent, if it has `warm_up`."""
         self._player = self._player_of(self.agent.agent)
         await self._player.warm_up()
-        await asyncio.to_thread(self.agent.session.warm_up)
+        await asyncio.to_thread(getattr, self.agent.game, "words", None)  # which takes up to a second at first
 
-    def close(self) -> None:
+    async def closing(self) -> None:
         """Stop the threads of the agents."""
         for player in (self._player, *self._by_match.values()):
             player.close()
 
     def _player_of(self, agent: Agent) -> Player:
-        return Player(agent, log=self._log, statistics=self.agent.statistics)
+        return Player(agent, log=self._match_log, statistics=self.agent.statistics)
 
     def _player_in(self, turn: Turn) -> Player:
         """Return the player of a turn's match."""
@@ -446,26 +404,26 @@ class ArenaDecisions:
         """Answer a turn, or a request for messages out of turn. An exception of the agent is never raised here."""
         self.turns += 1
         if not state.is_my_turn:
-            return out_of_turn(state)
-        turn = self.agent.session.turn(state)
+            return out_of_turn(state, self.agent.match(state.match_id))
+        turn = self.agent.turn(state)
         turn.seconds = self._deadline
         response = (await self._turns.answer(turn)).response
-        turn.memory.answered(response.action)
+        turn.memory.answer = response.action
         return response
 
     def match_started(self, match_id: str, game_id: str, agent_ids: Sequence[str]) -> None:
         """Store the agents of a match in the order of their seats, and log the beginning."""
         self.agent.on_match_start(match_id, game_id, agent_ids)
-        self._log.write("joined", match_id=match_id, game_id=game_id, agent_ids=list(agent_ids))
+        self._match_log.write("joined", match_id=match_id, game_id=game_id, agent_ids=list(agent_ids))
 
     def match_ended(self, match_id: str, outcome: Mapping[str, Any] | None) -> None:
         """Log the end, and remove what is stored of the match."""
-        self._log.write("ended", match_id=match_id, outcome=outcome)
+        self._match_log.write("ended", match_id=match_id, outcome=outcome)
         self._turns.drop(match_id)
         if (player := self._by_match.pop(match_id, None)) is not None:
             player.close()
         self.agent.on_match_end(match_id, outcome)
-        self.ended.add()
+        self._ended.add()
 
 
 def arena_url(arena: str) -> URL:
@@ -486,26 +444,34 @@ def arena_client(access_token: str | None) -> aiohttp.ClientSession:
     return http_client(headers, seconds=ANSWER_SECONDS)
 
 
-async def register(http: aiohttp.ClientSession, url: URL, backoff: Backoff, body: Mapping[str, Any]) -> None:
+def present(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that are not None, which arenas do not take."""
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+async def register(
+    http: aiohttp.ClientSession, url: URL, backoff: Backoff, agent_id: str, fields: Mapping[str, Any]
+) -> None:
     """Register an agent.
 
     Args:
         http: the HTTP client.
         url: the arena's URL.
         backoff: number of tries and waits.
-        body: the fields of the registration; those that are None are not sent.
+        agent_id: the agent's name.
+        fields: further fields of the registration; those that are None are not sent.
 
     Raises:
         ConnectionError: if the arena refuses, or cannot be reached after all tries.
     """
-    fields = {key: value for key, value in body.items() if value is not None}
+    body = {"agent_id": agent_id, "display_name": agent_id, **present(fields)}
     try:
-        await request_json(http, "POST", url / "api/register", backoff, json=fields)
+        await request_json(http, "POST", url / "api/register", backoff, json=body)
     except LiveError as error:
         raise ConnectionError(f"cannot register at {url}: {error}") from None
 
 
-class ArenaAgentServer(Server):
+class ArenaAgentServer(ArenaDecisions, Server):
     """An agent over HTTP: ``POST /act``, ``/match_start``, ``/match_end``, ``GET /health``.
 
     >>> async with ArenaAgentServer(ArenaAgent("me", agent)) as server:      # doctest: +SKIP
@@ -528,25 +494,14 @@ class ArenaAgentServer(Server):
         endpoint: str | None = None,
         log: MatchLog | None = None,
     ) -> None:
-        super().__init__(server, body_limit=STATE_LIMIT)
-        self.agent = agent
+        Server.__init__(self, server, body_limit=STATE_LIMIT)
+        ArenaDecisions.__init__(self, agent, deadline, log)
         self._endpoint = endpoint
-        self._decisions = ArenaDecisions(agent, deadline, log)
 
     @property
     def endpoint(self) -> str:
         """The URL under which arenas reach the agent, after the start."""
         return self._endpoint or local_url(self.url)
-
-    @property
-    def turns(self) -> int:
-        """Number of answered turns."""
-        return self._decisions.turns
-
-    @property
-    def matches(self) -> int:
-        """Number of ended matches."""
-        return self._decisions.ended.count
 
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
@@ -557,13 +512,9 @@ class ArenaAgentServer(Server):
             web.get("/health", self._health),
         ]
 
-    async def opening(self) -> None:
-        """Warm up the agent, if it has `warm_up`."""
-        await self._decisions.open()
-
-    async def closing(self) -> None:
-        """Stop the agent's thread."""
-        self._decisions.close()
+    def middlewares(self) -> list[Middleware]:
+        """See `Server`."""
+        return [answer_refusals]
 
     async def register(self, arena: str, access_token: str | None = None, retries: int = 10, wait: float = 1.0) -> None:
         """Register the agent at an arena.
@@ -578,51 +529,26 @@ class ArenaAgentServer(Server):
             ConnectionError: if the arena refuses, or cannot be reached after all tries.
             ValueError: if `arena` is not an HTTP URL.
         """
-        body = {
-            "agent_id": self.agent.agent_id,
-            "endpoint": self.endpoint,
-            "agent_type": "remote",
-            "display_name": self.agent.agent_id,
-            "supported_games": self.agent.supported_games,
-        }
-        url = arena_url(arena)
+        games, url = self.agent.supported_games, arena_url(arena)
+        fields = {"endpoint": self.endpoint, "agent_type": "remote", "supported_games": games}
         async with arena_client(access_token) as http:
-            await register(http, url, Backoff(wait, retries + 1, growth=1), body)
-
-    async def played(self, matches: int | None = None) -> None:
-        """Wait until this number of matches has ended; None: without end."""
-        await self._decisions.ended.reached(matches)
+            await register(http, url, Backoff(wait, retries + 1, growth=1), self.agent.agent_id, fields)
 
     # The calls of an arena.
 
     async def _act(self, request: web.Request) -> web.Response:
-        try:
-            state = read_state(msgspec.json.decode(await read_body(request, ANSWER_SECONDS)))
-        except (ValueError, TypeError, AttributeError, RecursionError) as error:
-            return unreadable(error)
-        return web.json_response(body=(await self._decisions.decide(state)).to_json())
+        state = await read(request, lambda body: read_state(msgspec.json.decode(body)), ANSWER_SECONDS)
+        return web.json_response(body=(await self.decide(state)).to_json())
 
     async def _match_start(self, request: web.Request) -> web.Response:
-        try:
-            start = MatchStart.from_json(await read_body(request))
-        except (ValueError, RecursionError) as error:
-            return unreadable(error)
-        self._decisions.match_started(start.match_id, start.game_id, start.agent_ids)
+        start = await read(request, MatchStart.from_json)
+        self.match_started(start.match_id, start.game_id, start.agent_ids)
         return web.json_response({"ok": True})
 
     async def _match_end(self, request: web.Request) -> web.Response:
-        try:
-            end = MatchEnd.from_json(await read_body(request))
-        except (ValueError, RecursionError) as error:
-            return unreadable(error)
-        self._decisions.match_ended(end.match_id, end.outcome)
+        end = await read(request, MatchEnd.from_json)
+        self.match_ended(end.match_id, end.outcome)
         return web.json_response({"ok": True})
 
     async def _health(self, request: web.Request) -> web.Response:
         return web.json_response({"ok": True, "agent_id": self.agent.agent_id})
-
-
-def unreadable(error: Exception) -> web.Response:
-    """Return HTTP 400 with the error of a request's body."""
-    detail = describe_error(error)
-    return web.json_response({"ok": False, "error": INVALID_PAYLOAD, "error_detail": detail}, status=400)

@@ -10,46 +10,46 @@ import asyncio
 import logging
 import secrets
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
-from typing import Any, TypeAlias, TypeVar
+from time import monotonic
+from typing import Any
 
 import aiohttp
 import numpy as np
 from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
 
 from ....envs.core import turn_state as ts
 from ....envs.core.counted import counted
 from ....envs.core.game import Game
-from ....envs.core.match import Match
-from ....envs.core.turn_state import TurnState, Wire
+from ....envs.core.how_to_play import how_to_play
+from ....envs.core.turn_state import TurnState
 from ...logs.match_log import MatchLog, SafeMatchLog, describe_error
 from ..common import limits as table
 from ..common.client import http_client
 from ..common.clock import Deadline
-from ..common.limits import Places, client_of, hashed, lacks_token, same_token
+from ..common.limits import Places, account_of, hashed, lacks_token, problem_of, same_token
 from ..common.match_session import MatchLimits, MatchSession
-from ..common.server import Server, ServerSettings, local_url, read_body
+from ..common.server import Server, ServerSettings, local_url
+from . import messages
 from .messages import (
     ANSWER_LIMIT,
     ANSWER_SECONDS,
-    CreateSession,
-    JoinSession,
+    MOST_CHARACTERS,
     MatchEnd,
     MatchStart,
-    Register,
-    SessionAct,
-    StartMatch,
-    Unregister,
-    check_name,
+    Refused,
+    answer_refusals,
+    read,
 )
 from .platform_games import hosted_games
-from .players import HostedSession, HostedSessions, LocalPlayer, Player, RemotePlayer, SessionRefused, play_turns
+from .players import HostedSession, HostedSessions, LocalPlayer, Player, RemotePlayer, play_turns
 
 logger = logging.getLogger(__name__)
 
+BOUNDS = "`allowed_actions` of your state has the payloads with their bounds."
 POLLING_SECONDS = 60.0
 """Seconds that an agent that polls has for a turn."""
 REMEMBERED = 10_000
@@ -58,9 +58,6 @@ MOST_ASKED = 1_000
 """Most calls of ``POST /api/match`` whose results are remembered."""
 DEALS = {"agreement": True, "auction_resolved": True, "max_rounds_exceeded": False, "no_sale": False}
 """Whether an outcome's reason is a deal. Other reasons say nothing about it."""
-
-Handler: TypeAlias = Callable[[web.Request], Awaitable[web.Response]]
-Body = TypeVar("Body", bound=Wire)
 
 
 @dataclass
@@ -151,6 +148,7 @@ class ArenaHost(Server):
 
     Attributes:
         url: base of the REST calls, once started.
+        players: the players by id, in the order in which they were added.
         matches: the running matches by id.
         results: results of the latest `REMEMBERED` matches, in order.
         played: number of matches that have ended.
@@ -182,11 +180,8 @@ class ArenaHost(Server):
         self._log = SafeMatchLog(log)
         self._on_result = on_result or (lambda result: None)
         self._reserved = game.words
-        self._players: dict[str, Player] = {}
+        self.players: dict[str, Player] = {}
         self._came = asyncio.Event()
-        self._free_referees: list[Match] = []
-        self._name = secrets.token_hex(4)  # ids differ from host to host
-        self._count = 0
         self._http: aiohttp.ClientSession | None = None
         self._asked_for: set[asyncio.Task[Any]] = set()
         self._others = others
@@ -194,6 +189,10 @@ class ArenaHost(Server):
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
         return ArenaRest([self, *self._others], self.settings.access_token).routes()
+
+    def middlewares(self) -> list[Middleware]:
+        """See `Server`."""
+        return [answer_refusals]
 
     async def start(self) -> None:
         """See `Server`. `url` is an address that agents on this machine can reach."""
@@ -212,7 +211,7 @@ class ArenaHost(Server):
             await one.closing()
         for task in self._asked_for:
             task.cancel()
-        for player in self._players.values():
+        for player in self.players.values():
             if isinstance(player, LocalPlayer):
                 player.close()
         http, self._http = self._http, None
@@ -220,11 +219,6 @@ class ArenaHost(Server):
             await http.close()
 
     # Agents.
-
-    @property
-    def agent_ids(self) -> list[str]:
-        """The ids of the agents, in the order in which they were added."""
-        return list(self._players)
 
     def add(self, agent: Any) -> str:
         """Add an object with `agent_id` and `act(state)`, such as `ArenaAgent` (see `LocalPlayer`).
@@ -239,35 +233,31 @@ class ArenaHost(Server):
 
     def add_remote(self, agent_id: str, endpoint: str) -> str:
         """Add an agent over HTTP; raises the errors of `add`."""
-        Register.from_dict({"agent_id": agent_id, "endpoint": endpoint})  # which checks both
+        messages.Register.from_dict({"agent_id": agent_id, "endpoint": endpoint})  # which checks both
         return self._enter(RemotePlayer(agent_id, endpoint, hosted_games(self.game)[0], self._client))
 
-    def remove_remote(self, agent_id: str) -> bool:
-        """Remove an agent over HTTP; return whether it was here. A match that it plays goes on.
+    def remove_remote(self, agent_id: str) -> None:
+        """Remove an agent over HTTP, if it is here. A match that it plays goes on.
 
         Raises:
             ValueError: if it plays in a tournament that runs, or is not an agent over HTTP.
         """
-        player = self._players.get(agent_id)
-        if player is None:
-            return False
-        if self._scheduled[agent_id] or not isinstance(player, RemotePlayer):
+        if self._scheduled[agent_id] or not isinstance(self.players.get(agent_id), RemotePlayer | None):
             why = "plays in a tournament" if self._scheduled[agent_id] else "was not added over HTTP"
-            raise ValueError(f"{agent_id!r} {why} and stays")
-        del self._players[agent_id]
-        return True
+            raise Refused(f"{agent_id!r} {why} and stays", 409)
+        self.players.pop(agent_id, None)
 
     async def wait_for(self, count: int) -> None:
         """Wait until there are at least `count` agents."""
-        while len(self._players) < count:
+        while len(self.players) < count:
             self._came.clear()
             await self._came.wait()
 
     def _enter(self, player: Player) -> str:
         name = self.checked_name(player.agent_id)
-        if name in self._players:
-            raise ValueError(f"an agent is called {name!r} already")
-        self._players[name] = player
+        if name in self.players:
+            raise Refused(f"an agent is called {name!r} already", 409)
+        self.players[name] = player
         self._came.set()
         return name
 
@@ -277,14 +267,12 @@ class ArenaHost(Server):
         Raises:
             ValueError: if nobody may be called so, or it is a word of the game.
         """
-        if check_name(name) in self._reserved:
-            raise ValueError(f"{name!r} is a word of {self.game.name}: an agent needs another name")
+        problem = problem_of(name, MOST_CHARACTERS)
+        if name in self._reserved:
+            problem = f"{name!r} is a word of {self.game.name}: an agent needs another name"
+        if problem is not None:
+            raise Refused(problem, 409)
         return name
-
-    @property
-    def players(self) -> Mapping[str, Player]:
-        """The players by id."""
-        return self._players
 
     def _client(self) -> aiohttp.ClientSession:
         if self._http is None:
@@ -299,10 +287,10 @@ class ArenaHost(Server):
         Raises:
             ValueError: if an agent is not here, or the number does not fit the game.
         """
-        unknown = [name for name in agent_ids if name not in self._players]
+        unknown = [name for name in agent_ids if name not in self.players]
         if unknown:
-            raise ValueError(f"no agent is called {unknown[0]!r}; here are {', '.join(self._players) or 'none'}")
-        return (await self.play_between([self._players[name] for name in agent_ids], seed=seed))[0]
+            raise ValueError(f"no agent is called {unknown[0]!r}; here are {', '.join(self.players) or 'none'}")
+        return (await self.play_between([self.players[name] for name in agent_ids], seed=seed))[0]
 
     async def play_between(
         self,
@@ -312,18 +300,18 @@ class ArenaHost(Server):
         seed: int | None = None,
     ) -> tuple[ArenaResult, dict[str, Any]]:
         """Play one match; return the result and the outcome. `seconds`: time for a turn."""
-        async with self._table([one.agent_id for one in players], seed, limits or self.limits) as session:
-            announced = [one for one in players if isinstance(one, LocalPlayer | RemotePlayer)]
-            start = MatchStart(session.match_id, self.game.id, session.agent_ids)
-            await self._call_hooks(
-                session.match_id, [one.start(start, Deadline.after(self._timeout)) for one in announced]
-            )
-            by_name = {one.agent_id: one for one in players}
+        by_name = {one.agent_id: one for one in players}
+        session = MatchSession(self.game, list(by_name), seed=seed, limits=limits or self.limits)
+        match_id, begin = session.match_id, MatchStart(session.match_id, self.game.id, session.agent_ids)
+        self.matches[match_id] = session
+        try:
+            await self._call_hooks(match_id, [one.start(begin, Deadline.after(self._timeout)) for one in players])
             await play_turns(session, by_name, seconds or self._timeout)
-            result, outcome = self._conclude(session), session.outcome or {}
-            end = MatchEnd(session.match_id, session.outcome)
-            await self._call_hooks(session.match_id, [one.end(end, Deadline.after(self._timeout)) for one in announced])
-        return result, outcome
+            result, end = self._conclude(session), MatchEnd(match_id, session.outcome)
+            await self._call_hooks(match_id, [one.end(end, Deadline.after(self._timeout)) for one in players])
+        finally:
+            del self.matches[match_id]
+        return result, session.outcome or {}
 
     def play_when_asked(self, work: Coroutine[Any, Any, Any]) -> None:
         """Run matches that an HTTP call asked for, as a task that ends with the host."""
@@ -349,7 +337,7 @@ class ArenaHost(Server):
         Raises:
             ValueError: if there are too few agents for the game, no rounds, or no match at the same time.
         """
-        names = list(self._players if agent_ids is None else agent_ids)
+        names = list(self.players if agent_ids is None else agent_ids)
         if min(rounds, concurrent) < 1 or len(names) < self.game.seats:
             given = f"rounds={rounds}, concurrent={concurrent}, {counted(len(names), 'agents')}"
             raise ValueError(f"{given}: need 1, 1 and {self.game.seats} ({self.game.id})")
@@ -373,23 +361,9 @@ class ArenaHost(Server):
         (seed,) = self._seeds.spawn(1)
         return int(seed.generate_state(1, np.uint64)[0] >> np.uint64(1))
 
-    @asynccontextmanager
-    async def _table(
-        self, agent_ids: Sequence[str], seed: int | None, limits: MatchLimits
-    ) -> AsyncIterator[MatchSession]:
-        referee = self._free_referees.pop() if self._free_referees else Match(self.game)
-        self._count += 1
-        session = MatchSession(referee, agent_ids, seed=seed, match_id=f"{self._name}-{self._count}", limits=limits)
-        self.matches[session.match_id] = session
-        try:
-            yield session
-        finally:
-            del self.matches[session.match_id]
-            self._free_referees.append(referee)
-
     async def _call_hooks(self, match_id: str, calls: Sequence[Coroutine[Any, Any, None]]) -> None:
         """Call the agents' hooks concurrently. A hook that fails costs nothing."""
-        for problem in await asyncio.gather(*calls, return_exceptions=True) if calls else ():
+        for problem in await asyncio.gather(*calls, return_exceptions=True):
             if isinstance(problem, Exception):
                 logger.info("match %s: a hook failed: %s", match_id, describe_error(problem))
 
@@ -397,20 +371,9 @@ class ArenaHost(Server):
         outcome = session.outcome or {}
         states = [session.seat_state(name) for name in session.agent_ids]
         deal, efficiency = assess(states, states[0].outcome or outcome)
-        result = ArenaResult(
-            session.match_id,
-            self.game.id,
-            session.agent_ids,
-            session.payoffs,
-            str(outcome.get("reason")),
-            session.error,
-            session.actions,
-            session.rejections,
-            session.failures,
-            session.forced,
-            deal,
-            efficiency,
-        )
+        about, reason = (session.match_id, self.game.id, session.agent_ids), str(outcome.get("reason"))
+        faults = session.rejections, session.failures, session.forced
+        result = ArenaResult(*about, session.payoffs, reason, session.error, session.actions, *faults, deal, efficiency)
         self.results.append(result)
         self.played += 1
         for event in session.events:  # all lines of a match together, because matches are played concurrently
@@ -470,7 +433,6 @@ class ArenaRest:
 
     def routes(self) -> list[web.RouteDef]:
         """Return the routes of all calls."""
-        sessions = "/api/sessions"
         return [
             web.get("/SKILL.md", self._skill),
             web.post("/api/register", self._guarded(self._register)),
@@ -481,77 +443,66 @@ class ArenaRest:
             web.get("/api/matches/{match_id}", self._match),
             web.post("/api/match", self._guarded(self._start)),
             web.get("/api/match/{session_id}", self._started),
-            web.get(sessions, _answered(self._list)),
-            web.post(sessions + "/create", self._guarded(self._create)),
-            web.post(sessions + "/join", self._guarded(self._join)),
-            web.get(sessions + "/state", _answered(self._state)),
-            web.post(sessions + "/act", _answered(self._act)),
+            web.get("/api/sessions", self._list),
+            web.post("/api/sessions/create", self._guarded(self._create)),
+            web.post("/api/sessions/join", self._guarded(self._join)),
+            web.get("/api/sessions/state", self._state),
+            web.post("/api/sessions/act", self._act),
             web.get("/health", self._health),
         ]
 
     def _guarded(self, handler: Handler) -> Handler:
-        async def check(request: web.Request) -> web.Response:
+        async def check(request: web.Request) -> web.StreamResponse:
             if lacks_token(request, self._access_token):
-                return refuse(401, "unauthorized", "this needs Authorization: Bearer <access token>")
-            return await _answered(handler)(request)
+                raise Refused("this needs Authorization: Bearer <access token>", 401, "unauthorized")
+            return await handler(request)
 
         return check
 
     # Agents behind HTTP.
 
     async def _register(self, request: web.Request) -> web.Response:
-        body = await _read(request, Register)
-        games = body.supported_games
+        body = await read(request, messages.Register.from_json)
+        name, games = body.agent_id, body.supported_games
         if games and not set(games).intersection(self._game_ids):
-            raise SessionRefused(f"this arena plays {', '.join(self._game_ids)}", 409)
-        answer = {**body.to_dict(), "display_name": body.display_name or body.agent_id}
-        del answer["claim_token"]
-        here = self._registered.get(body.agent_id)
-        if here is not None and body.endpoint not in (None, here.endpoint) and not here.belongs_to(body.claim_token):
-            raise SessionRefused(f"an agent is called {body.agent_id!r} already", 409)
-        if here is None and (body.endpoint is not None or body.agent_id not in self._players()):
-            answer["claim_token"] = self._enter(body, _owner(request))
-        elif here is not None and here.belongs_to(body.claim_token):
-            self._leave(body.agent_id)
-            answer["claim_token"] = self._enter(body, _owner(request), body.claim_token)
-        return web.json_response({"ok": True, **answer})
-
-    def _enter(self, body: Register, owner: str, claim: str | None = None) -> str:
-        """Register an agent; return the token that proves who it is from now on.
-
-        Raises:
-            SessionRefused: if its name is taken or wrong, or too many are registered, of all or of the owner.
-        """
-        name, claim = body.agent_id, claim or secrets.token_urlsafe(24)
-        if not self._names.take(name, owner, kept=True)[0]:
-            raise SessionRefused("too many agents are registered here, of all or of your address", 409)
+            raise Refused(f"this arena plays {', '.join(self._game_ids)}", 409)
+        here = self._registered.get(name)
+        answer = {"ok": True, **body.to_dict(), "display_name": body.display_name or name}
+        claim = answer.pop("claim_token")
+        if here is not None and here.belongs_to(claim):
+            self._leave(name)
+        elif here is not None or name in self._players():  # it comes again, or somebody else does
+            if body.endpoint not in (None, here and here.endpoint):
+                raise Refused(f"an agent is called {name!r} already", 409)
+            return web.json_response(answer)
+        else:
+            claim = secrets.token_urlsafe(24)
+        if not self._names.take(name, account_of(request), kept=True)[0]:
+            raise Refused("too many agents are registered here, of all or of your address", 409)
+        played = [self._by_game[one] for one in games or self._game_ids if one in self._by_game]
         try:
-            played = [self._by_game[one] for one in body.supported_games or self._game_ids if one in self._by_game]
             for arena in dict.fromkeys(played if body.endpoint is not None else ()):
                 arena.add_remote(name, body.endpoint or "")
-        except ValueError as error:
+        except ValueError:
             self._leave(name)
-            raise SessionRefused(str(error), 409) from None
-        told = {"agent_type": body.agent_type, "supported_games": body.supported_games or []}
+            raise
+        told = {"agent_type": body.agent_type, "supported_games": games or []}
         self._registered[name] = _Registration(hashed(claim), body.endpoint, told)
-        return claim
+        return web.json_response({**answer, "claim_token": claim})
 
     def _leave(self, name: str) -> None:
-        try:
-            for arena in self._arenas:
-                arena.remove_remote(name)
-        except ValueError as error:
-            raise SessionRefused(str(error), 409) from None
+        for arena in self._arenas:
+            arena.remove_remote(name)
         self._registered.pop(name, None)
         self._names.free(name)
 
     async def _unregister(self, request: web.Request) -> web.Response:
-        body = await _read(request, Unregister)
+        body = await read(request, messages.Unregister.from_json)
         here = self._registered.get(body.agent_id)
         if here is None and body.agent_id in self._players():
-            raise SessionRefused(f"{body.agent_id!r} was not registered over HTTP and stays", 409)
+            raise Refused(f"{body.agent_id!r} was not registered over HTTP and stays", 409)
         if here is not None and not here.belongs_to(body.claim_token):
-            raise SessionRefused("this needs the claim_token that the agent got when it registered", 403)
+            raise Refused("this needs the claim_token that the agent got when it registered", 403)
         if here is not None:
             self._leave(body.agent_id)
         return web.json_response({"ok": here is not None})
@@ -563,15 +514,15 @@ class ArenaRest:
         return web.json_response({"agents": rows})
 
     async def _start(self, request: web.Request) -> web.Response:
-        body = await _read(request, StartMatch)
+        body = await read(request, messages.StartMatch.from_json)
         arena = self._by_game[self._check_game(body.game_id)]
         missing = [name for name in body.agent_ids if name not in arena.players]
         if missing or len(set(body.agent_ids)) != arena.game.seats:
             need = f"{arena.game.seats} different agents that have registered"
-            raise SessionRefused(f"need {need}; unknown: {', '.join(missing) or 'none'}")
+            raise Refused(f"need {need}; unknown: {', '.join(missing) or 'none'}")
         key = secrets.token_hex(6)
-        if not self._running.take(key, _owner(request), kept=True)[0]:
-            raise SessionRefused("too many calls are being played, of all or of your address", 409)
+        if not self._running.take(key, account_of(request), kept=True)[0]:
+            raise Refused("too many calls are being played, of all or of your address", 409)
         call = {"status": "running", "game_id": body.game_id or self._game_ids[0], "agent_ids": body.agent_ids}
         self._asked[key] = {**call, "results": []}
         if len(self._asked) > MOST_ASKED:
@@ -579,7 +530,7 @@ class ArenaRest:
         arena.play_when_asked(self._play(key, arena, body))
         return web.json_response({"ok": True, "session_id": key, "status": "running"})
 
-    async def _play(self, key: str, arena: ArenaHost, body: StartMatch) -> None:
+    async def _play(self, key: str, arena: ArenaHost, body: messages.StartMatch) -> None:
         call = self._asked[key]
         try:
             for _ in range(body.num_matches):
@@ -594,37 +545,36 @@ class ArenaRest:
 
     async def _started(self, request: web.Request) -> web.Response:
         call = self._asked.get(request.match_info["session_id"])
-        return refuse(404, ts.MATCH_NOT_FOUND, "there is no such call") if call is None else web.json_response(call)
+        if call is None:
+            raise Refused("there is no such call", 404, ts.MATCH_NOT_FOUND)
+        return web.json_response(call)
 
     # Sessions.
 
     def _check_game(self, game_id: str | None) -> str:
         if game_id is not None and game_id not in self._game_ids:
-            raise SessionRefused(f"unknown game {game_id!r}; this arena plays {', '.join(self._game_ids)}")
+            raise Refused(f"unknown game {game_id!r}; this arena plays {', '.join(self._game_ids)}")
         return game_id or self._game_ids[0]
 
     def _name(self, name: str) -> str:
-        try:
-            for arena in self._arenas if name else ():
-                arena.checked_name(name)
-            return name
-        except ValueError as error:
-            raise SessionRefused(str(error), 409) from None
+        for arena in self._arenas if name else ():
+            arena.checked_name(name)
+        return name
 
     async def _create(self, request: web.Request) -> web.Response:
-        body = await _read(request, CreateSession)
+        body = await read(request, messages.CreateSession.from_json)
         game_id, name = self._check_game(body.game_id), self._name(body.player_name)
         seats = self._by_game[game_id].game.seats
         if body.num_players not in (None, seats):
-            raise SessionRefused(f"num_players is {body.num_players}; this arena's game has {seats}")
+            raise Refused(f"num_players is {body.num_players}; this arena's game has {seats}")
         if body.game_params:
-            raise SessionRefused("game_params: this arena's game has the options that its host chose")
-        _, seat = self._sessions.create(game_id, name, seats, body.max_turns, _now(), _owner(request))
+            raise Refused("game_params: this arena's game has the options that its host chose")
+        _, seat = self._sessions.create(game_id, name, seats, body.max_turns, monotonic(), account_of(request))
         return web.json_response(seat)
 
     async def _join(self, request: web.Request) -> web.Response:
-        body = await _read(request, JoinSession)
-        session, seat = self._sessions.join(body.invite_code, self._name(body.player_name), _now())
+        body = await read(request, messages.JoinSession.from_json)
+        session, seat = self._sessions.join(body.invite_code, self._name(body.player_name), monotonic())
         if session.status == "running":
             arena = self._by_game[session.game_id]
             arena.play_when_asked(self.play_session(arena, session))
@@ -632,31 +582,30 @@ class ArenaRest:
 
     async def play_session(self, arena: ArenaHost, session: HostedSession) -> None:
         """Play the match of a session in which all seats are taken."""
-        limits, players = arena.limits, list(session.seats.values())
-        if session.most_actions is not None:
-            limits = replace(limits, actions=session.most_actions)
+        most, players = session.most_actions, list(session.seats.values())
+        limits = arena.limits if most is None else replace(arena.limits, actions=most)
         try:
             result, outcome = await arena.play_between(players, limits, POLLING_SECONDS, arena.seed())
         except Exception as error:  # a mistake of ours must not leave the players waiting
             logger.exception("session %s failed", session.session_id)
-            self._sessions.ended(session, None, describe_error(error))
+            self._sessions.end(session, "error", None, describe_error(error))
         else:
-            self._sessions.ended(session, outcome, result.error)
+            self._sessions.end(session, "finished", outcome, result.error)
 
     async def _state(self, request: web.Request) -> web.Response:
-        return web.json_response(self._sessions.state(request.query.get("token", ""), _now()))
+        return web.json_response(self._sessions.state(request.query.get("token", ""), monotonic()))
 
     async def _act(self, request: web.Request) -> web.Response:
-        body = await _read(request, SessionAct)
+        body = await read(request, messages.SessionAct.from_json)
         action = {"action_type": body.action_type, "payload": body.payload or {}}
-        self._sessions.act(body.token, {"action": action, "messages": body.messages or []}, _now())
+        self._sessions.act(body.token, {"action": action, "messages": body.messages or []}, monotonic())
         return web.json_response({"ok": True})
 
     async def _list(self, request: web.Request) -> web.Response:
         asked, after = request.query, request.query.get("offset", "0")
         if not (after.isascii() and after.isdecimal() and len(after) < 10):
-            raise SessionRefused(f"offset={after[:20]!r}: the number of sessions to leave out")
-        page = self._sessions.listed(asked.get("status"), asked.get("game_id"), int(after), _now())
+            raise Refused(f"offset={after[:20]!r}: the number of sessions to leave out")
+        page = self._sessions.listed(asked.get("status"), asked.get("game_id"), int(after), monotonic())
         return web.Response(body=page, content_type="application/json")
 
     # What can be read.
@@ -670,20 +619,19 @@ class ArenaRest:
     async def _rules(self, request: web.Request) -> web.Response:
         arena = self._by_game.get(request.match_info["game_id"])
         if arena is None:
-            return refuse(404, "unknown_game", f"this arena plays {', '.join(self._game_ids)}")
-        return web.Response(text=rules_text(arena.game), content_type="text/markdown")
+            raise Refused(f"this arena plays {', '.join(self._game_ids)}", 404, "unknown_game")
+        return web.Response(text=f"{how_to_play(arena.game)}\n\n{BOUNDS}\n", content_type="text/markdown")
 
     async def _skill(self, request: web.Request) -> web.Response:
         return web.Response(text=SKILL.format(game=self._game_ids[0]), content_type="text/markdown")
 
     async def _match(self, request: web.Request) -> web.Response:
         match_id = request.match_info["match_id"]
-        for arena in self._arenas:
-            for result in reversed(arena.results):
-                if result.match_id == match_id:
-                    return web.json_response(asdict(result))
+        results = (one for arena in self._arenas for one in arena.results if one.match_id == match_id)
+        if (result := next(results, None)) is not None:
+            return web.json_response(asdict(result))
         if not any(match_id in arena.matches for arena in self._arenas):
-            return refuse(404, ts.MATCH_NOT_FOUND, f"there is no match {match_id[:80]!r}")
+            raise Refused(f"there is no match {match_id[:80]!r}", 404, ts.MATCH_NOT_FOUND)
         return web.json_response({"match_id": match_id, "reason": None})
 
     async def _health(self, request: web.Request) -> web.Response:
@@ -691,49 +639,8 @@ class ArenaRest:
         return web.json_response({"ok": True, "game_id": self._arenas[0].game.id, "matches": matches})
 
 
-def refuse(status: int, error: str, detail: str) -> web.Response:
-    """Return a refusal."""
-    return web.json_response({"ok": False, "error": error, "error_detail": detail}, status=status)
-
-
-def _answered(handler: Handler) -> Handler:
-    """Return a handler that answers with a refusal where `handler` raises an error."""
-
-    async def answer(request: web.Request) -> web.Response:
-        try:
-            return await handler(request)
-        except SessionRefused as error:
-            return refuse(error.status, str(error), str(error))
-        except (ValueError, RecursionError) as error:
-            return refuse(400, ts.INVALID_PAYLOAD, describe_error(error))
-
-    return answer
-
-
-async def _read(request: web.Request, kind: type[Body]) -> Body:
-    return kind.from_json(await read_body(request))
-
-
-def _owner(request: web.Request) -> str:
-    """Return whose places a call takes; all programs of this machine are one."""
-    return client_of(request) or "this machine"
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()
-
-
 def _first_lines(game: Game) -> str:
     return f"{game.name} for {game.seats} agents, with the options {dict(game.options)}."
-
-
-def rules_text(game: Game) -> str:
-    """Return the rules for agents: the options, and every action with its meaning."""
-    lines = [f"# {game.name}", "", _first_lines(game), "", "## Actions", ""]
-    lines += [f"- **{name}**: {', '.join(space) or 'no payload'}" for name, space in game.view.action_spaces.items()]
-    lines += ["", "## What they mean", ""]
-    lines += [f"- {' or '.join(part.action_types)}: {part.meaning}" for part in game.view.action_ranges]
-    return "\n".join([*lines, "", "`allowed_actions` of your state has the payloads with their bounds.", ""])
 
 
 SKILL = """# A TurnState arena

@@ -1,16 +1,21 @@
-"""The wire types of a TurnState arena beyond TurnState itself.
+"""The wire types of a TurnState arena beyond TurnState itself, and its refusals.
 
 The calls are those of Strategic Agent Games, for agents behind HTTP: the arena posts a TurnState to ``{endpoint}/act``
 and gets an `AgentResponse`; ``/match_start`` and ``/match_end`` say when a match begins and ends; ``POST
 {arena}/api/register`` adds an agent to the arena. Agents that cannot be reached play in sessions, which they poll.
 """
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
 
 import msgspec
+from aiohttp import web
+from aiohttp.typedefs import Handler
 
-from ....envs.core.turn_state import Wire
+from ....envs.core.turn_state import INVALID_PAYLOAD, Wire
+from ...logs.match_log import describe_error
 from ..common.limits import problem_of
+from ..common.server import read_body
 
 ANSWER_SECONDS = 30.0
 """Seconds that an arena gives an agent for its turn."""
@@ -23,19 +28,8 @@ MOST_CHARACTERS = 64
 """Most characters of an agent's name."""
 Endpoint = Annotated[str, msgspec.Meta(max_length=500, pattern=r"^https?://[^\s/?#]+[^\s?#]*\Z")]
 Name = Annotated[str, msgspec.Meta(max_length=64)]
+Body = TypeVar("Body")
 Names = Annotated[list[Name], msgspec.Meta(max_length=64)]
-
-
-def check_name(name: str) -> str:
-    """Return the name of an agent.
-
-    Raises:
-        ValueError: if the name is not legal.
-    """
-    problem = problem_of(name, MOST_CHARACTERS)
-    if problem is not None:
-        raise ValueError(problem)
-    return name
 
 
 class Register(Wire):
@@ -53,7 +47,8 @@ class Register(Wire):
 
     def __post_init__(self) -> None:
         """Check the name, as all hosts do."""
-        check_name(self.agent_id)
+        if (problem := problem_of(self.agent_id, MOST_CHARACTERS)) is not None:
+            raise ValueError(problem)
 
 
 class Unregister(Wire):
@@ -123,3 +118,36 @@ class MatchEnd(Wire):
 
     match_id: str
     outcome: dict[str, Any] | None = None
+
+
+# Refusals.
+
+
+class Refused(ValueError):
+    """A refused call: a sentence for the caller, the HTTP status, and a code (none: the sentence)."""
+
+    def __init__(self, text: str, status: int = 400, code: str = "") -> None:
+        super().__init__(text)
+        self.status, self.code = status, code or text
+
+
+@web.middleware
+async def answer_refusals(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Give a refused call the form of arenas."""
+    try:
+        return await handler(request)
+    except Refused as error:
+        told = {"ok": False, "error": error.code, "error_detail": str(error)}
+        return web.json_response(told, status=error.status)
+
+
+async def read(request: web.Request, decode: Callable[[bytes], Body], seconds: float | None = None) -> Body:
+    """Return a request's body, which comes within so many seconds (None: `BODY_SECONDS`).
+
+    Raises:
+        Refused: if it cannot be read.
+    """
+    try:
+        return decode(await read_body(request, seconds))
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise Refused(describe_error(error), code=INVALID_PAYLOAD) from None

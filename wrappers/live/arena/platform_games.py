@@ -29,10 +29,6 @@ OTHERS = "others"
 """The name of all others together in an `ultimatum` of more than two agents."""
 
 
-def _same_response(response: AgentResponse, state: TurnState) -> AgentResponse:
-    return response
-
-
 def _to_all(response: AgentResponse, state: TurnState) -> AgentResponse:
     """Return an answer whose numbers by agent, if there are any, are those of all agents of the match.
 
@@ -46,10 +42,6 @@ def _to_all(response: AgentResponse, state: TurnState) -> AgentResponse:
     return response
 
 
-def _same_state(state: TurnState) -> TurnState:
-    return state
-
-
 @dataclass(frozen=True)
 class PlatformGame:
     """A platform's game.
@@ -58,14 +50,14 @@ class PlatformGame:
         name: the name of our game.
         seen: ``seen(state) -> TurnState`` in our game's form. Raises ValueError if the state cannot be read.
         options: options that our game must have.
-        played: ``played(response, state) -> AgentResponse`` in the platform's form.
+        played: ``played(response, state) -> AgentResponse`` in the platform's form; None: answers are sent as they are.
         hosted: options that our game must also have to be hosted under the platform's id.
     """
 
     name: str
     seen: Callable[[TurnState], TurnState]
     options: Mapping[str, Any] = field(default_factory=dict)
-    played: Callable[[AgentResponse, TurnState], AgentResponse] = _same_response
+    played: Callable[[AgentResponse, TurnState], AgentResponse] | None = None
     hosted: Mapping[str, Any] = field(default_factory=dict)
 
     def fits(self, game: Game) -> bool:
@@ -74,7 +66,7 @@ class PlatformGame:
 
     def is_hosted_by(self, game: Game) -> bool:
         """Return whether `game` has the payloads and the terms of this."""
-        return self.played is _same_response and _has(game, self.hosted)
+        return self.played is None and _has(game, self.hosted)
 
 
 def _has(game: Game, options: Mapping[str, Any]) -> bool:
@@ -89,8 +81,7 @@ def _moves(state: TurnState, kinds: Sequence[str]) -> list[dict[str, Any]]:
     """Return the rows of the history that are moves, with rounds from 1."""
     rows = [dict(row) for row in moves_in(state.game_state.get("action_history"), kinds, state.phase)]
     if any(round_of(row) == 0 for row in rows):
-        for row in rows:
-            row["round"] = round_of(row) + 1
+        return [{**row, "round": round_of(row) + 1} for row in rows]
     return rows
 
 
@@ -107,11 +98,9 @@ def _auction(state: TurnState) -> TurnState:
     if not isinstance(others, list):  # the two-bidder form has no names
         names = [row["agent_id"] for row in history if row["agent_id"] != state.agent_id]
         others = (names[:1] or ["opponent"]) if game.get("opponent_has_bid") else []
-    order = game.get("agent_ids")
-    bidders = len(order) if isinstance(order, list) and order else game.get("num_agents", 2)
     filled = {
         "my_bid": None,
-        "num_bidders": bidders,
+        "num_bidders": len(named_order(state)) or game.get("num_agents", 2),
         "num_bids_submitted": len(others) + (game.get("my_bid") is not None),
         **game,
         "opponents_with_bid": others,
@@ -216,7 +205,7 @@ PLAYED = {"werewolf": _aloud}
 def platform_game(game_id: str, game: Game) -> PlatformGame | None:
     """Return the platform's game that a policy for `game` plays under this id; None: there is none."""
     if game_id == game.platform_id:
-        return PlatformGame(game.name, _same_state, played=PLAYED.get(game_id, _to_all))
+        return PlatformGame(game.name, lambda seen: seen, played=PLAYED.get(game_id, _to_all))
     platform = PLATFORM_GAMES.get(game_id)
     return platform if platform is not None and platform.fits(game) else None
 

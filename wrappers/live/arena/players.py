@@ -11,7 +11,7 @@ import typing
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import aiohttp
 import msgspec
@@ -27,13 +27,19 @@ from ..common.match_session import MatchSession
 from ..common.player import Player as AgentPlayer
 from ..common.player import Turn, convert_to, plain
 from .agent import ArenaAgent
-from .messages import ANSWER_LIMIT, MatchEnd, MatchStart
+from .messages import ANSWER_LIMIT, MatchEnd, MatchStart, Refused
 
 
-class Player(Protocol):
+class Player:
     """A player of a hosted match."""
 
     agent_id: str
+
+    async def start(self, match: MatchStart, deadline: Deadline) -> None:
+        """Announce a match; raises the errors of `act`."""
+
+    async def end(self, match: MatchEnd, deadline: Deadline) -> None:
+        """Announce the end of a match; raises the errors of `act`."""
 
     async def act(self, state: TurnState, deadline: Deadline) -> Any:
         """Return an answer of any type.
@@ -43,10 +49,10 @@ class Player(Protocol):
             AgentGone: if it will not answer any more.
             Exception: any failure of the agent.
         """
-        ...
+        raise NotImplementedError
 
 
-class LocalPlayer:
+class LocalPlayer(Player):
     """An object in this process with `agent_id` and `act(state)`; it may have `on_match_start` and `on_match_end`.
 
     It gets the state as the type its `act` is annotated with (pydantic model, dataclass, dict), else our TurnState. A
@@ -137,7 +143,7 @@ def _result(result: Any) -> Any:
     return asyncio.run(wait())
 
 
-class RemotePlayer:
+class RemotePlayer(Player):
     """An agent over HTTP: ``POST {endpoint}/act``, ``/match_start``, ``/match_end``.
 
     Args:
@@ -151,14 +157,12 @@ class RemotePlayer:
         self.agent_id = agent_id
         self.endpoint = endpoint
         self._game_id = game_id
-        self._url = URL(endpoint)
         self._http = http
 
     async def act(self, state: TurnState, deadline: Deadline) -> Any:
         """See `Player`. An answer that is not JSON is returned as bytes, which every session refuses."""
         state.game_id = self._game_id
-        async with deadline.limit():
-            body = await self._post("act", state.to_json(), ANSWER_LIMIT)
+        body = await self._post("act", state.to_json(), deadline, ANSWER_LIMIT)
         try:
             return msgspec.json.decode(body)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -167,18 +171,16 @@ class RemotePlayer:
     async def start(self, match: MatchStart, deadline: Deadline) -> None:
         """Announce a match; raises the errors of `act`."""
         body = MatchStart(match.match_id, self._game_id, match.agent_ids).to_json()
-        async with deadline.limit():
-            await self._post("match_start", body, 0)
+        await self._post("match_start", body, deadline)
 
     async def end(self, match: MatchEnd, deadline: Deadline) -> None:
         """Announce the end of a match; raises the errors of `act`."""
-        async with deadline.limit():
-            await self._post("match_end", match.to_json(), 0)
+        await self._post("match_end", match.to_json(), deadline)
 
-    async def _post(self, path: str, body: bytes, limit: int) -> bytes:
+    async def _post(self, path: str, body: bytes, deadline: Deadline, limit: int = 0) -> bytes:
         """Post JSON and return the answer; at most `limit` bytes are read, with 0 none."""
-        headers = {"Content-Type": "application/json"}
-        async with self._http().post(self._url / path, data=body, headers=headers, allow_redirects=False) as reply:
+        kind: Any = {"headers": {"Content-Type": "application/json"}, "allow_redirects": False}
+        async with deadline.limit(), self._http().post(URL(self.endpoint) / path, data=body, **kind) as reply:
             if reply.status != 200 and limit:
                 raise ConnectionError(f"it answered HTTP {reply.status}")
             answer = bytearray()
@@ -197,7 +199,7 @@ class AgentGone(Exception):
     """An agent will not answer any more. The text has the reason."""
 
 
-class WaitingPlayer:
+class WaitingPlayer(Player):
     """An agent that polls. Its turn is kept here until it posts an answer.
 
     Args:
@@ -212,7 +214,7 @@ class WaitingPlayer:
         self.agent_id = agent_id
         self.state: TurnState | None = None
         self._game_id = game_id
-        self._answer: asyncio.Future[Any] | None = None
+        self._answer: asyncio.Future[Any]
         self._idle = 0
 
     async def act(self, state: TurnState, deadline: Deadline) -> Any:
@@ -238,7 +240,7 @@ class WaitingPlayer:
 
     def submit(self, answer: Any) -> bool:
         """Answer the current turn; return False if there is none, or it has an answer."""
-        if self.state is None or self._answer is None or self._answer.done():
+        if self.state is None:
             return False
         self._answer.set_result(answer)
         self.state = None
@@ -281,14 +283,6 @@ PAGE = 100
 """Sessions of one answer of the list."""
 
 Status = Literal["waiting", "running", "finished", "error"]
-
-
-class SessionRefused(ValueError):
-    """A refused call: a sentence for the caller, and the HTTP status."""
-
-    def __init__(self, text: str, status: int = 400) -> None:
-        super().__init__(text)
-        self.status = status
 
 
 @dataclass
@@ -345,7 +339,7 @@ class HostedSessions:
         self._waiting: dict[str, HostedSession] = {}  # the oldest first
         self._ended: dict[str, HostedSession] = {}
         self._places: Places[str] = Places(*limits.SESSIONS)
-        self._by_token: dict[str, tuple[HostedSession, str]] = {}
+        self._by_token: dict[str, tuple[HostedSession, WaitingPlayer]] = {}
         self._by_code: dict[str, HostedSession] = {}
         self._pages: dict[tuple[Any, ...], bytes] = {}  # of the list, until something in it changes
 
@@ -355,12 +349,12 @@ class HostedSessions:
         """Create a session; return the session and the creator's seat. Those that wait already stay.
 
         Raises:
-            SessionRefused: if too many wait or run, of all or of the owner.
+            Refused: if too many wait or run, of all or of the owner.
         """
         self.expire(now)
         session_id = f"sess_{secrets.token_urlsafe(8)}"
         if not self._places.take(session_id, owner, kept=True)[0]:
-            raise SessionRefused("too many sessions wait or run, of all or of your address: join one", 409)
+            raise Refused("too many sessions wait or run, of all or of your address: join one", 409)
         codes = [f"inv_{secrets.token_urlsafe(16)}" for _ in range(players - 1)]
         session = HostedSession(session_id, game_id, codes, most_actions, now)
         self._sessions[session_id] = self._waiting[session_id] = session
@@ -371,14 +365,14 @@ class HostedSessions:
         """Take a seat in a waiting session; return the session and the seat.
 
         Raises:
-            SessionRefused: if the code is unknown or used, or another player of the session has the name.
+            Refused: if the code is unknown or used, or another player of the session has the name.
         """
         self.expire(now)
         session = self._by_code.get(code)
         if session is None:
-            raise SessionRefused("the invite code is not known, was used, or has expired")
+            raise Refused("the invite code is not known, was used, or has expired")
         if name in session.names:
-            raise SessionRefused(f"an agent is called {name!r} in this session already", 409)
+            raise Refused(f"an agent is called {name!r} in this session already", 409)
         del self._by_code[code]
         session.codes.remove(code)
         if not session.codes:
@@ -388,9 +382,9 @@ class HostedSessions:
 
     def _seat(self, session: HostedSession, name: str) -> dict[str, Any]:
         player_id, token = f"player_{secrets.token_urlsafe(6)}", f"pt_{secrets.token_urlsafe(24)}"
-        session.seats[player_id] = WaitingPlayer(name or player_id, session.game_id)
+        session.seats[player_id] = player = WaitingPlayer(name or player_id, session.game_id)
         session.tokens.append(token)
-        self._by_token[token] = session, player_id
+        self._by_token[token] = session, player
         self._pages.clear()
         return {
             "session_id": session.session_id,
@@ -403,9 +397,8 @@ class HostedSessions:
     def _of(self, token: str, now: float) -> tuple[HostedSession, WaitingPlayer]:
         self.expire(now)
         if token not in self._by_token:
-            raise SessionRefused("the token is not known", 401)
-        session, player_id = self._by_token[token]
-        return session, session.seats[player_id]
+            raise Refused("the token is not known", 401)
+        return self._by_token[token]
 
     def state(self, token: str, now: float) -> dict[str, Any]:
         """Return the state of a player: waiting, its turn, or the end.
@@ -413,7 +406,7 @@ class HostedSessions:
         ``player_id`` is the agent's id in the match: clients of strategic-agent-games look for their payoff by it.
 
         Raises:
-            SessionRefused: if there is no such token.
+            Refused: if there is no such token.
         """
         session, player = self._of(token, now)
         told: dict[str, Any] = {"player_id": player.agent_id, "status": session.status}
@@ -429,13 +422,13 @@ class HostedSessions:
         """Take a player's answer to its turn. If the match rejects it, the player gets the turn again.
 
         Raises:
-            SessionRefused: if it is not the player's turn.
+            Refused: if it is not the player's turn.
         """
         session, player = self._of(token, now)
         if session.status != "running":
-            raise SessionRefused(f"the session is {session.status}, not running")
+            raise Refused(f"the session is {session.status}, not running")
         if not player.submit(answer):
-            raise SessionRefused("it is not your turn")
+            raise Refused("it is not your turn")
 
     def listed(self, status: str | None, game_id: str | None, after: int, now: float) -> bytes:
         """Return the JSON of a page of the sessions with a status and a game (None: any), the oldest first."""
@@ -453,10 +446,6 @@ class HostedSessions:
             self._pages[wanted] = msgspec.json.encode({"sessions": rows, "total": len(found)})
         return self._pages[wanted]
 
-    def ended(self, session: HostedSession, outcome: dict[str, Any] | None, error: str | None) -> None:
-        """Record the end of a session's match."""
-        self._end(session, "finished" if outcome is not None else "error", outcome, error)
-
     def expire(self, now: float) -> None:
         """End the sessions that have waited too long."""
         while self._waiting and now - (oldest := next(iter(self._waiting.values()))).created > WAITING_SECONDS:
@@ -464,10 +453,10 @@ class HostedSessions:
             for code in oldest.codes:
                 del self._by_code[code]
             oldest.codes.clear()
-            self._end(oldest, "finished", None, "the session expired: not all players came")
+            self.end(oldest, "finished", None, "the session expired: not all players came")
 
-    def _end(self, session: HostedSession, status: Status, outcome: dict[str, Any] | None, error: str | None) -> None:
-        """Record an end, and forget the session that ended first if too many have."""
+    def end(self, session: HostedSession, status: Status, outcome: dict[str, Any] | None, error: str | None) -> None:
+        """Record the end of a session, and forget the one that ended first if too many have."""
         session.status, session.outcome, session.error = status, outcome, error
         self._places.free(session.session_id)
         self._ended[session.session_id] = session

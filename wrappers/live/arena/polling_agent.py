@@ -7,8 +7,10 @@ its state until it is its turn, and posts an action.
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import takewhile
 from typing import Any
 
 import aiohttp
@@ -20,7 +22,7 @@ from ....envs.core.turn_state import AgentResponse, Message, MessageScope
 from ...logs.match_log import MatchLog, describe_error
 from ..common.client import UNREACHABLE, Backoff, Link, LiveError, request_json
 from ..common.player import read_state
-from .agent import PATIENCE, ArenaAgent, ArenaDecisions, arena_client, arena_url, register
+from .agent import PATIENCE, ArenaAgent, ArenaDecisions, arena_client, arena_url, present, register
 from .messages import ANSWER_SECONDS, STATE_LIMIT, JoinedSession
 
 logger = logging.getLogger(__name__)
@@ -28,71 +30,14 @@ logger = logging.getLogger(__name__)
 MOST_MESSAGES = 1000
 """The latest messages of the chat that are kept."""
 SECONDS = aiohttp.ClientTimeout(total=2.0)
-"""The time of a request. The turn waits for it."""
+"""The time of a request for them. The turn waits for it."""
+SESSIONS = "api/sessions"
+CHAT, EVENTS = "chat/sync", "sync"
+"""The paths of the feeds beside a session."""
 
 
-class _SessionFeed:
-    """Rows that an arena may send beside a session. A request that fails costs no turn."""
-
-    def __init__(self, http: aiohttp.ClientSession, url: URL, token: str) -> None:
-        self._http = http
-        self._url = url
-        self._token = token
-        self._next = 0
-        self._exists = True
-
-    async def _new_rows(self, name: str) -> list[Any]:
-        """Return the rows from index `_next` on; [] if the arena has no feed, or does not answer."""
-        if not self._exists:
-            return []
-        query = {"token": self._token, "index": str(self._next)}
-        try:
-            once = Backoff(0.0, 1)
-            body = await request_json(self._http, "GET", self._url, once, STATE_LIMIT, params=query, timeout=SECONDS)
-        except LiveError as error:
-            self._exists = error.code == UNREACHABLE
-            logger.info("%s cannot be read: %s", self._url, error)
-            return []
-        rows = body.get(name) if isinstance(body, Mapping) else None
-        return rows if isinstance(rows, list) else []
-
-
-class SessionChatClient(_SessionFeed):
-    """The chat beside a session's match. Other players use it to speak at any time, and not in their turns only.
-
-    Args:
-        http: the HTTP client.
-        sessions: the URL of the arena's sessions.
-        token: the player's token.
-    """
-
-    def __init__(self, http: aiohttp.ClientSession, sessions: URL, token: str) -> None:
-        super().__init__(http, sessions / "chat" / "sync", token)
-        self._read: list[Message] = []
-
-    async def read(self) -> list[Message]:
-        """Return the messages of the chat that the player may read; without an answer, those read before."""
-        # The answer's `total` is not used: one arena leaves out the messages that a player may not read.
-        for row in await self._new_rows("messages"):
-            if not isinstance(row, Mapping) or not isinstance(index := row.get("index"), int) or index < self._next:
-                continue
-            self._next = index + 1
-            self._read.append(
-                Message(
-                    message_id=f"chat_{index}",
-                    sender_id=str(row.get("sender_display_name") or row.get("sender_id")),
-                    scope=MessageScope.PRIVATE if row.get("scope") == "private" else MessageScope.PUBLIC,
-                    content=str(row.get("content", "")),
-                )
-            )
-        del self._read[:-MOST_MESSAGES]
-        return list(self._read)
-
-
-class SessionEvents(_SessionFeed):
-    """The refusals of one agent's actions in one session. The answer to an action may not contain them.
-
-    The platform sends the events of all agents. Only the own actions are read, because the others' states are private.
+class SessionFeeds:
+    """The chat and the events that an arena may send beside a session. A request that fails costs no turn.
 
     Args:
         http: the HTTP client.
@@ -102,24 +47,57 @@ class SessionEvents(_SessionFeed):
     """
 
     def __init__(self, http: aiohttp.ClientSession, sessions: URL, token: str, agent_id: str) -> None:
-        super().__init__(http, sessions / "sync", token)
-        self._agent_id = agent_id
+        self._http, self._sessions, self._token, self._agent_id = http, sessions, token, agent_id
+        self._next = Counter[str]()  # by feed
+        self._missing = set[str]()
+        self._said: list[Message] = []
+
+    async def _new_rows(self, feed: str, name: str) -> list[Any]:
+        """Return the rows from the next one on; [] if the arena has no such feed, or does not answer."""
+        if feed in self._missing:
+            return []
+        query, once = {"token": self._token, "index": str(self._next[feed])}, Backoff(0.0, 1)
+        try:
+            url = self._sessions / feed
+            body = await request_json(self._http, "GET", url, once, STATE_LIMIT, params=query, timeout=SECONDS)
+        except LiveError as error:
+            if error.code != UNREACHABLE:
+                self._missing.add(feed)
+            logger.info("%s cannot be read: %s", feed, error)
+            return []
+        rows = body.get(name) if isinstance(body, Mapping) else None
+        return rows if isinstance(rows, list) else []
+
+    async def chat(self) -> list[Message]:
+        """Return the messages that the player may read; without an answer, those read before.
+
+        Other players use the chat to speak at any time, and not in their turns only.
+        """
+        # The answer's `total` is not used: one arena leaves out the messages that a player may not read.
+        for row in await self._new_rows(CHAT, "messages"):
+            if isinstance(row, Mapping) and isinstance(index := row.get("index"), int) and index >= self._next[CHAT]:
+                self._next[CHAT] = index + 1
+                sender = str(row.get("sender_display_name") or row.get("sender_id"))
+                scope = MessageScope.PRIVATE if row.get("scope") == "private" else MessageScope.PUBLIC
+                self._said.append(Message(f"chat_{index}", sender, scope, str(row.get("content", ""))))
+        del self._said[:-MOST_MESSAGES]
+        return list(self._said)
 
     async def refused(self) -> list[tuple[str, str]]:
-        """Return the actions that the platform refused since the last call as text, each with its reason."""
-        events = await self._new_rows("events")
-        self._next += len(events)
-        refusals = list[tuple[str, str]]()
-        for event in events:
-            event = event if isinstance(event, Mapping) else {}
-            data, own = (
-                event.get("data"),
-                (event.get("event_type"), event.get("agent_id")) == ("action", self._agent_id),
-            )
-            if own and isinstance(data, Mapping) and data.get("ok") is False:
-                why = str(data.get("error_detail") or data.get("error"))
-                refusals.append((f"{data.get('action_type')} {data.get('payload')}", why))
-        return refusals
+        """Return the agent's actions that the platform refused since the last call as text, each with its reason.
+
+        The answer to an action may not tell. The platform sends the events of all agents. Only the own actions are
+        read, because the others' states are private.
+        """
+        events = await self._new_rows(EVENTS, "events")
+        self._next[EVENTS] += len(events)
+        own = [one for one in events if isinstance(one, Mapping) and one.get("agent_id") == self._agent_id]
+        actions = [one.get("data") for one in own if one.get("event_type") == "action"]
+        refused = [one for one in actions if isinstance(one, Mapping) and one.get("ok") is False]
+        return [
+            (f"{one.get('action_type')} {one.get('payload')}", str(one.get("error_detail") or one.get("error")))
+            for one in refused
+        ]
 
 
 STALE_SECONDS = 2.0
@@ -154,7 +132,7 @@ class PollingTimes:
             seconds(name, value)
 
 
-class ArenaPollingAgent:
+class ArenaPollingAgent(ArenaDecisions):
     """An agent in any number of an arena's sessions at the same time.
 
     >>> async with ArenaPollingAgent(ArenaAgent("me", agent), "http://127.0.0.1:9100") as player:  # doctest: +SKIP
@@ -171,7 +149,7 @@ class ArenaPollingAgent:
         log: the log of all decisions; None: no log.
 
     Attributes:
-        agent: the agent.
+        agent, turns, matches: see `ArenaDecisions`.
         lost: number of sessions that ended without an outcome, or could not be played to their end.
         claim_token: the arena's token for the agent's name, which may be set before the start; None: none yet.
         link: whether the arena answers.
@@ -191,41 +169,29 @@ class ArenaPollingAgent:
         times: PollingTimes | None = None,
         log: MatchLog | None = None,
     ) -> None:
-        self.agent = agent
+        self._times = times or PollingTimes()
+        super().__init__(agent, self._times.decision, log)
         self.lost = 0
         self.claim_token: str | None = None
         self.link = Link()
         self._url = arena_url(arena)
-        self._sessions = self._url / "api/sessions"
         self._games = list(games if games is not None else agent.supported_games or ())
         if not self._games:
             raise ValueError(f"{agent.agent_id} has no list of its games: name them")
         self._seats = seats
-        self._times = times or PollingTimes()
         self._access_token = access_token
-        self._decisions = ArenaDecisions(agent, self._times.decision, log)
         self._invites: list[str] = []
         self._own: JoinedSession | None = None  # one that waits for players
         self._opened = -1
         self._http: aiohttp.ClientSession
 
-    @property
-    def turns(self) -> int:
-        """Number of answered turns."""
-        return self._decisions.turns
-
-    @property
-    def matches(self) -> int:
-        """Number of matches that ended with an outcome."""
-        return self._decisions.ended.count
-
     async def __aenter__(self) -> "ArenaPollingAgent":
         self._http = arena_client(self._access_token)
-        await self._decisions.open()
+        await self.opening()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._decisions.close()
+        await self.closing()
         await self._http.close()
 
     async def register(self) -> None:
@@ -234,9 +200,8 @@ class ArenaPollingAgent:
         Raises:
             ConnectionError: if the arena refuses, or cannot be reached after all tries.
         """
-        name = self.agent.agent_id
-        body = {"agent_id": name, "agent_type": "polling", "display_name": name, "supported_games": self._games}
-        await register(self._http, self._url, self._backoff(), body)
+        fields = {"agent_type": "polling", "supported_games": self._games}
+        await register(self._http, self._url, self._backoff(), self.agent.agent_id, fields)
 
     async def play(self, sessions: int = 1, matches: int | None = None, invites: Sequence[str] = ()) -> None:
         """Play sessions: those of `invites` first, then sessions that wait for players, then sessions of its own.
@@ -283,11 +248,8 @@ class ArenaPollingAgent:
         Raises:
             LiveError: if the name belongs to another agent, or the arena cannot be reached.
         """
-        body = {"name": self.agent.agent_id}
-        if self.claim_token is not None:
-            body["claim_token"] = self.claim_token
         try:
-            answer = await self._request("POST", self._url / "api/claim", json=body)
+            answer = await self._request("POST", "api/claim", name=self.agent.agent_id, claim_token=self.claim_token)
         except LiveError as error:
             if error.code in ("HTTP 404", "HTTP 405"):  # an arena without claims
                 return
@@ -303,7 +265,7 @@ class ArenaPollingAgent:
             LiveError: if the arena has none of them.
         """
         try:
-            listed = await self._request("GET", self._url / "api/games")
+            listed = await self._request("GET", "api/games")
         except LiveError as error:
             if error.code == UNREACHABLE:
                 raise
@@ -340,34 +302,24 @@ class ArenaPollingAgent:
 
         An own session that has been joined meanwhile comes first.
         """
-        lists = [
-            _rows(await self._request("GET", self._sessions, params={"status": "waiting", "game_id": game}), "sessions")
-            for game in self._games
-        ]
-        own = None if self._own is None else self._own.session_id
-        missing = not any(session.get("session_id") == own for listed in lists for session in listed)
-        if self._own is not None and missing and not await self._waits(self._own):
-            return None
-        for game, listed in zip(self._games, lists, strict=True):
-            for session in listed:
-                if session.get("session_id") == own:
-                    break
+        own = self._own and self._own.session_id
+        for game in self._games:
+            listed = await self._request("GET", SESSIONS, status="waiting", game_id=game)
+            for session in takewhile(lambda one: one.get("session_id") != own, _rows(listed, "sessions")):
                 names = [player.get("display_name") for player in _rows(session, "players")]
                 codes = session.get("invite_codes")
                 if self.agent.agent_id in names or session.get("game_id") != game or not self._fits(session):
                     continue
-                for code in (
-                    codes if isinstance(codes, list) else ()
-                ):  # other agents may use some of them in the meantime
-                    seat = await self._join(code)
-                    if seat is not None:
+                for code in codes if isinstance(codes, list) else ():  # others may use some of them in the meantime
+                    if self._own is not None and not await self._waits(self._own):
+                        return None
+                    if (seat := await self._join(code)) is not None:
                         return seat
         return None
 
     async def _waits(self, seat: JoinedSession) -> bool:
         """Return whether a session waits for players."""
-        body = await self._call("GET", "state", params={"token": seat.token})
-        return body.get("status") == "waiting"
+        return (await self._call("GET", "state", token=seat.token)).get("status") == "waiting"
 
     def _fits(self, session: Mapping[str, Any]) -> bool:
         """Return whether a session has as many players as the agent's game; also True if it does not say."""
@@ -379,7 +331,7 @@ class ArenaPollingAgent:
     async def _join(self, code: str) -> JoinedSession | None:
         """Return the seat of an invite code; None if the code was used or the session has expired."""
         try:
-            return await self._enter("join", {"invite_code": code})
+            return await self._enter("join", invite_code=code)
         except LiveError as error:
             if error.code != "HTTP 400":
                 raise
@@ -389,18 +341,14 @@ class ArenaPollingAgent:
     async def _open(self) -> JoinedSession:
         """Create a session of the next game. Its invite codes are logged."""
         self._opened += 1
-        body: dict[str, Any] = {"game_id": self._games[self._opened % len(self._games)]}
-        if self._seats is not None:
-            body["num_players"] = self._seats
-        seat = await self._enter("create", body)
+        game = self._games[self._opened % len(self._games)]
+        seat = await self._enter("create", game_id=game, num_players=self._seats)
         logger.info("session %s waits for players: %s", seat.session_id, ", ".join(seat.invite_codes))
         return seat
 
-    async def _enter(self, way: str, body: Mapping[str, Any]) -> JoinedSession:
-        fields = {**body, "player_name": self.agent.agent_id}
-        if self.claim_token is not None:
-            fields["claim_token"] = self.claim_token
-        answer = await self._call("POST", way, json=fields)
+    async def _enter(self, way: str, **fields: Any) -> JoinedSession:
+        name, claim = self.agent.agent_id, self.claim_token
+        answer = await self._call("POST", way, **fields, player_name=name, claim_token=claim)
         try:
             seat = JoinedSession.from_dict(answer)
         except msgspec.ValidationError as error:
@@ -427,25 +375,24 @@ class ArenaPollingAgent:
     async def _poll(self, session: JoinedSession) -> None:
         """Request states and answer turns until the session is over. The agent reads the chat with each turn."""
         token, match_id = session.token, session.session_id
-        chat = SessionChatClient(self._http, self._sessions, token)
-        events = SessionEvents(self._http, self._sessions, token, self.agent.agent_id)
-        answered: tuple[Any, float] = (None, 0.0)
+        feeds = SessionFeeds(self._http, self._url / SESSIONS, token, self.agent.agent_id)
+        answered, answered_at = dict[str, Any](), 0.0
         while True:
-            body = await self._call("GET", "state", params={"token": token})
+            body = await self._call("GET", "state", token=token)
             status = body.get("status")
             if status not in ("waiting", "running"):
-                self._count_refusals(match_id, await events.refused())
-                return self._ended(match_id, body)
-            if body.get("waiting", True) or _is_stale(body, *answered):
+                self._count_refusals(match_id, await feeds.refused())
+                return self._conclude(match_id, body)
+            if body.get("waiting", True) or (body == answered and time.monotonic() - answered_at < STALE_SECONDS):
                 await asyncio.sleep(self._times.running)
             else:
                 match_id = str(body.get("match_id", match_id))
-                self._count_refusals(match_id, await events.refused())
-                response = await self._decide(body, await chat.read())
-                if self.agent.session.match(match_id).idle > PATIENCE:
+                self._count_refusals(match_id, await feeds.refused())
+                response = await self._decide(body, await feeds.chat())
+                if self.agent.match(match_id).idle > PATIENCE:
                     raise LiveError("NOTHING_HAPPENS", f"{PATIENCE} turns only asked for messages")
                 await self._act(token, response)
-                answered = body, time.monotonic()
+                answered, answered_at = body, time.monotonic()
 
     async def _decide(self, body: dict[str, Any], chat: list[Message]) -> AgentResponse:
         """Answer a turn, or a request for messages, which has a state but is not the agent's turn."""
@@ -455,19 +402,15 @@ class ArenaPollingAgent:
         except (ValueError, TypeError) as error:
             raise LiveError("BAD_ANSWER", f"the state cannot be read: {describe_error(error)}") from None
         state.messages = [*state.messages, *chat]
-        if isinstance(order, list) and self.agent.session.match(state.match_id).order is None:
-            self._decisions.match_started(state.match_id, state.game_id, order)
-        return await self._decisions.decide(state)
+        if isinstance(order, list) and self.agent.match(state.match_id).order is None:
+            self.match_started(state.match_id, state.game_id, order)
+        return await self.decide(state)
 
     async def _act(self, token: str, response: AgentResponse) -> None:
-        body = {
-            "token": token,
-            "action_type": response.action.action_type,
-            "payload": response.action.payload,
-            "messages": [_intent(intent.to_dict()) for intent in response.messages],
-        }
+        action, said = response.action, [intent.to_dict() for intent in response.messages]
+        kind, payload = action.action_type, action.payload
         try:
-            await self._call("POST", "act", json=body)
+            await self._call("POST", "act", token=token, action_type=kind, payload=payload, messages=said)
         except LiveError as error:
             if error.code != "HTTP 400":
                 raise
@@ -478,27 +421,27 @@ class ArenaPollingAgent:
         """Count the actions that the arena refused by its own events; the answer to `act` may be ok all the same."""
         self.agent.statistics.rejected += len(refused)
         for action, why in refused:
-            self.agent.session.match(match_id).refused(why)
+            self.agent.match(match_id).refused(why)
             logger.warning("match %s: the arena refused %s: %s", match_id, action, why)
 
-    def _ended(self, match_id: str, body: Mapping[str, Any]) -> None:
+    def _conclude(self, match_id: str, body: Mapping[str, Any]) -> None:
         outcome = body.get("outcome")
         if isinstance(outcome, Mapping):
-            self._decisions.match_ended(match_id, outcome)
-            return
+            return self.match_ended(match_id, outcome)
         self.lost += 1
         self.agent.on_match_end(match_id, None)
         logger.warning("match %s ended without an outcome: %s", match_id, body.get("error") or body.get("status"))
 
     # Calls.
 
-    async def _call(self, method: str, path: str, **kind: Any) -> dict[str, Any]:
-        url = self._sessions / path if path else self._sessions
-        body = await self._request(method, url, **kind)
+    async def _call(self, method: str, path: str, **fields: Any) -> dict[str, Any]:
+        body = await self._request(method, f"{SESSIONS}/{path}", **fields)
         return body if isinstance(body, dict) else {}
 
-    async def _request(self, method: str, url: URL, **kind: Any) -> Any:
-        body = await request_json(self._http, method, url, self._backoff(), STATE_LIMIT, **kind)
+    async def _request(self, method: str, path: str, **fields: Any) -> Any:
+        """Return an answer. Fields that are None are not sent."""
+        sent = {"json" if method == "POST" else "params": present(fields)}
+        body = await request_json(self._http, method, self._url / path, self._backoff(), STATE_LIMIT, **sent)
         self.link.up()
         return body
 
@@ -510,12 +453,3 @@ def _rows(answer: Any, name: str) -> list[dict[str, Any]]:
     """Return the objects of a list in an answer, or of an answer that is a list; what is no object is left out."""
     rows = answer.get(name) if isinstance(answer, dict) else answer
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-
-
-def _is_stale(body: Any, answered: Any, at: float) -> bool:
-    return body == answered and time.monotonic() - at < STALE_SECONDS
-
-
-def _intent(intent: dict[str, Any]) -> dict[str, Any]:
-    """Return a message without null, which one arena does not accept."""
-    return {**intent, "to_agent_ids": intent["to_agent_ids"] or []}

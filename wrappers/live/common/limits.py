@@ -83,6 +83,11 @@ def client_of(request: web.Request) -> str:
     return peer_of(request.transport)
 
 
+def account_of(request: web.Request) -> str:
+    """Return whose places a request takes; all programs of this machine are one."""
+    return client_of(request) or "this machine"
+
+
 LONGEST = 1.0
 """Seconds that an event waits at most."""
 

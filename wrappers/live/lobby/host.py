@@ -9,38 +9,26 @@ import logging
 import secrets
 import sqlite3
 import zlib
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from os import PathLike
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 from aiohttp import web
-from aiohttp.typedefs import Middleware
-from aiohttp.web_urldispatcher import PrefixResource
+from aiohttp.typedefs import Handler, Middleware
+from aiohttp.web_urldispatcher import PrefixedSubAppResource
 
 from ..common.database import IN_MEMORY, Database, SaveError
-from ..common.limits import NAMES, Pace, bearer_token, client_of, folded, hashed, lacks_token, problem_of, short_name
+from ..common.limits import NAMES, Pace, account_of, bearer_token, folded, hashed, lacks_token, problem_of, short_name
 from ..common.server import HEADERS, Body, Server, ServerSettings, page_routes, read_struct
 from ..table.host import PAGE, SHARED, TableHost
 from ..table.results import EndedMatches, PlayerResult, TableResult, ignored
 from . import messages
-from .messages import (
-    ListedResult,
-    ListedTable,
-    Lobby,
-    NewPerson,
-    NewTable,
-    Offer,
-    Opened,
-    Person,
-    Preset,
-    Refused,
-    SeatTaken,
-)
+from .messages import ListedResult, ListedTable, Lobby, NewPerson, NewTable, Offer, Opened, Person, Preset, Refused
 
 MakeTable: TypeAlias = Callable[..., TableHost]
 """Makes a table that has not started, as ``make(game, seats, opponents, options, admit=…, on_result=…)``, in a thread.
@@ -81,7 +69,7 @@ MOST_LOGS = 200
 logger = logging.getLogger(__name__)
 
 
-class Mounts(PrefixResource):
+class Mounts(PrefixedSubAppResource):
     """Applications by name: ``/tables/NAME/…`` is served by the application NAME.
 
     aiohttp's own sub-applications cannot be added to a server that has started. Register this resource at a router
@@ -95,7 +83,7 @@ class Mounts(PrefixResource):
     """
 
     def __init__(self, path: str) -> None:
-        super().__init__(path)
+        super().__init__(path, web.Application())
         self.applications: dict[str, web.Application] = {}
 
     async def resolve(self, request: web.Request) -> tuple[Any, set[str]]:
@@ -107,20 +95,6 @@ class Mounts(PrefixResource):
         match = await app.router.resolve(request)
         match.add_app(app)
         return match, set()
-
-    def get_info(self) -> Any:
-        """See aiohttp's `AbstractResource`."""
-        return {"path": self.canonical}
-
-    def url_for(self, **_: str) -> NoReturn:
-        """See aiohttp's `AbstractResource`."""
-        raise NotImplementedError("mounts have no address of their own")
-
-    def __len__(self) -> int:
-        return 0
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(())
 
 
 class LobbyRefusal(Exception):
@@ -343,7 +317,7 @@ class LobbyHost(Server):
         problem = problem_of(wish.name)
         if problem is not None:
             raise LobbyRefusal(messages.VALIDATION_ERROR, problem)
-        if not self._new_names.take(_address(request)):
+        if not self._new_names.take(account_of(request)):
             raise LobbyRefusal(messages.LIMIT_REACHED, "too many new names of your address; try again in a minute")
         program = _without_number(folded(wish.name), self._reserved) in self._reserved
         try:
@@ -364,7 +338,7 @@ class LobbyHost(Server):
         person = self.store.name_of(bearer_token(request))
         if person is None:
             raise LobbyRefusal(messages.UNAUTHORIZED, NO_PERSON)
-        table_id = await self._open_table(await _body(request, NewTable), person, _address(request))
+        table_id = await self._open_table(await _body(request, NewTable), person, account_of(request))
         if request.transport is None or request.transport.is_closing():  # who asked has cancelled it meanwhile
             await self._end(table_id)
         return _answer(Opened(table_id=table_id), 201)
@@ -407,15 +381,12 @@ class LobbyHost(Server):
             make_table = partial(self._make, admit=self._admit, on_result=on_result)
             try:
                 table = await asyncio.to_thread(make_table, wish.game, wish.seats, wish.opponents, wish.options)
+                await table.start()
             except ValueError as error:
                 raise LobbyRefusal(messages.VALIDATION_ERROR, str(error)) from None
-            except Exception:  # such as a policy's file that is gone
-                raise _failed(wish.game) from None
-            try:
-                await table.start()
-            except Exception:
-                await table.stop()
-                raise _failed(wish.game) from None
+            except Exception:  # such as a policy's file that is gone: one table must not stop the lobby
+                logger.exception("a table of %s did not open", wish.game)
+                raise LobbyRefusal(messages.TABLE_FAILED, f"the table of {wish.game} could not be opened") from None
             table_id = secrets.token_urlsafe(9)
             self._mounts.applications[table_id] = table.application(f"{self._mounts.canonical}/{table_id}", self)
             now = asyncio.get_running_loop().time()
@@ -430,7 +401,7 @@ class LobbyHost(Server):
                 game=one.game,
                 options=dict(one.options),
                 status=one.table.session.status,
-                seats=[SeatTaken(seat.name, seat.program, seat.here) for seat in one.table.session.seats],
+                seats=[messages.SeatTaken(seat.name, seat.program, seat.here) for seat in one.table.session.seats],
                 listed=one.listed,
                 yours=one.opened_by == person,
                 watchers=one.table.session.watchers,
@@ -482,20 +453,10 @@ class LobbyHost(Server):
         self._history = None
 
 
-def _failed(game: str) -> LobbyRefusal:
-    """Log the current exception, and return what a person is told: one table must not stop the lobby."""
-    logger.exception("a table of %s did not open", game)
-    return LobbyRefusal(messages.TABLE_FAILED, f"the table of {game} could not be opened")
-
-
 def _without_number(name: str, programs: Collection[str]) -> str:
     """Return the name of a program without its number among those of its kind at a table, as in "Tight 2"."""
     kind, _, number = name.rpartition(" ")
     return kind if kind in programs and number.isdecimal() else name
-
-
-def _address(request: web.Request) -> str:
-    return client_of(request) or "this machine"
 
 
 async def _body(request: web.Request, kind: type[Body]) -> Body:
@@ -511,9 +472,7 @@ def _answer(body: Any, status: int = 200) -> web.Response:
 
 
 @web.middleware
-async def _answer_refusals(
-    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
-) -> web.StreamResponse:
+async def _answer_refusals(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
         return await handler(request)
     except LobbyRefusal as refusal:
