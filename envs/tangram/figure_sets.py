@@ -6,7 +6,7 @@
 ``.svg``   every ``<polygon points="…">`` is a figure, y downwards; its name is its ``id``
 =========  ============================================================================================================
 
-Outlines of JSON and SVG have one ring, in any unit; they are rescaled and snapped (see `snapping`). Each is then filled
+Outlines of JSON and SVG have one ring, in any unit; they are rescaled and snapped (see `corners`). Each is then filled
 with the seven pieces. The parallelogram is not turned over, so a figure may be solvable while its mirror image is not.
 """
 

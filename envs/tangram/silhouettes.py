@@ -14,8 +14,6 @@ either by the seven pieces, several solutions one after the other, or by its out
 
 Lengths are in u (the small triangle has the area 1 u²): sums of halves of 1 and of √2, written with ``r`` for √2, as
 ``1.5``, ``2r``, ``1+r/2``, or with three decimals, as ``2.414``. Pieces may touch in a point only.
-
-The file has more than 400 lines: the text format, its reader and its checks belong together.
 """
 
 import re
