@@ -220,7 +220,8 @@ class MafiaScriptedAgent:
         self.role: str | None = None
         self.config = config or AgentConfig(type="scripted")
         given = asdict(self.config.scripted_config or ScriptedConfig())
-        self._settings = {"seed": seed} | {name: value for name, value in given.items() if value is not None}
+        self._settings: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        self._settings["seed"] = seed
         self._personality: Personality = given["personality"] or "analytical"
         self._bots: dict[int, Policy] = {5: Scripted(game_of(5), **self._settings)}  # which checks the settings
         self._random = random.Random(seed)

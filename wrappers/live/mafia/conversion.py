@@ -95,10 +95,11 @@ class ContextWriter:
         return written
 
     def _last_night(self, state: MafiaState) -> LastNight | None:
-        last, of = state.last_night_result, {player.id: self._player(player) for player in state.players}.get
-        return last and LastNight(
-            killed=of(last.killed or ""), protected=of(last.protected or ""), prevented=last.prevented
-        )
+        last, by_id = state.last_night_result, {player.id: self._player(player) for player in state.players}
+        if last is None:
+            return None
+        killed, protected = by_id.get(last.killed or ""), by_id.get(last.protected or "")
+        return LastNight(killed=killed, protected=protected, prevented=last.prevented)
 
     def _voting_history(self, state: MafiaState) -> list[VotingRound]:
         for voting in state.voting_history[len(self._votings) :]:

@@ -305,7 +305,8 @@ class ServiceConnection:
         """
         socket = await self._open()
         self._calls = call = self._calls + 1
-        inbox = self._inboxes[call] = asyncio.Queue(WAITING)
+        inbox: asyncio.Queue[Reply] = asyncio.Queue(WAITING)
+        self._inboxes[call] = inbox
         message = {"id": call, "method": method, "context": context, "info": info, "agent": agent_id}
         try:
             await socket.send_str(encode(message).decode())
