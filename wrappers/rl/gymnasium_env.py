@@ -215,7 +215,7 @@ class TablesVectorEnv(SameStepVectorEnv, VectorEnv[Any, Any, Any]):  # skrl read
 
     def _infos(self, acted: NDArray[np.int64], illegal: NDArray[np.bool_]) -> dict[str, Any]:
         tables = self.tables
-        parts = {
+        parts: dict[str, NDArray[Any]] = {
             "action_mask": tables.action_masks,
             "turn": tables.turn,
             "acted": acted,
