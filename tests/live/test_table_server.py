@@ -334,7 +334,7 @@ async def test_nobody_looks_on_where_it_is_not_wanted():
 @on_loop
 async def test_who_stays_away_from_a_poker_table_loses_the_seat_and_who_comes_back_has_it():
     async with (
-        PokerTable(holdem(seats=2), [None, *callers(1)], timeout=0.05, pauses=(0, 0, 0.5)) as table,
+        PokerTable(holdem(seats=2), [None, *callers(1)], timeout=0.05, pauses=(0, 0, 4)) as table,
         person(table) as eve,
     ):
         async with person(table) as ann:

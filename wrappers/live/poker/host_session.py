@@ -750,17 +750,15 @@ class PokerHostSession(Hands):
         state.game_state["players"] = [{**row, "name": self.seats[row["seat"]].name or row["name"]} for row in rows]
         return state
 
-    def answered(self, due: PokerDue, action: ts.Action, notes: Mapping[str, Any]) -> Sends:
-        """Play a program's answer, with its notes for the log; what cannot be played is replaced by the safe action."""
-        if self.due != due:
-            return []
+    def act(self, seat: int, action: ts.Action, notes: Mapping[str, Any]) -> ActionResult:
+        """Play the action of the seat to act, with its notes for the log. A refusal changes nothing."""
         move = self.move(action.action_type, action.payload)
-        self.seats[due.seat].missed = self.seats[due.seat].idle = 0
         if isinstance(move, ActionResult):
-            self.play_safe("refused")
-        else:
-            self.play(move, **notes)
-        return self._go_on()
+            return move
+        self.seats[seat].missed = self.seats[seat].idle = 0
+        self.play(move, **notes)
+        self._go_on()
+        return ts.accepted()
 
     def _receivers(self) -> list[int]:
         return [*(n for n in sorted(self.seats) if self.seats[n].connected), *([OBSERVERS] if self.observed else [])]

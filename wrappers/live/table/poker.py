@@ -24,10 +24,10 @@ from .results import PlayerResult, TableResult, log_of
 
 OPTIONS = {"small_blind": "small_blind", "big_blind": "big_blind", "stacks": "stack", "raise_cap": "raise_cap"}
 """The options of hold'em that a poker table has, and their names there."""
-MOST_HANDS = 500
-"""The latest hands that are kept of a poker table."""
 NOTES = ("probabilities", "value", "think")
 """The notes of a program on its action that the log of a hand has."""
+MOST_HANDS = 500
+"""The latest hands that are kept of a poker table."""
 
 
 class PokerMatch:
@@ -70,15 +70,10 @@ class PokerMatch:
 
     def act(self, agent_id: str, response: AgentResponse, thoughts: Mapping[str, Any] | None = None) -> ts.ActionResult:
         """See `MatchSession`."""
-        due = self.poker.due
-        if due is None or agent_id != self.turn:
+        if agent_id != self.turn:
             return ts.refused(ts.NOT_YOUR_TURN, "it is not your turn")
-        move = self.poker.move(response.action.action_type, response.action.payload)
-        if isinstance(move, ts.ActionResult):
-            return move
         notes = {name: note for name, note in (thoughts or {}).items() if name in NOTES}
-        self.poker.answered(due, response.action, notes)
-        return ts.accepted()
+        return self.poker.act(self.poker.game.agents.index(agent_id), response.action, notes)
 
     def send(self, agent_id: str, intent: ts.MessageIntent) -> ts.ActionResult:
         """See `MatchSession`."""
