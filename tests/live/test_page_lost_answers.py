@@ -1,5 +1,7 @@
 """Answers that come late, twice or never, in a real browser: the page shows the present, and no wish is lost."""
 
+import json
+
 import pytest
 from live.test_lobby_page import enter, opened
 from tables import MINE, cut_off_once, sit
@@ -81,9 +83,8 @@ def test_nothing_can_be_done_in_a_seat_before_its_state_is_there(table):
         page = visit(lambda page: page.route_web_socket("**/ws", keep_back), **DESK)
         sit(page, "Ann")
         page.wait_for_selector(MINE)
-        other = page.context.new_page()
-        other.goto(page.url)
-        other.click("#again:text('Back to my seat')")
+        kept = json.dumps(page.evaluate("sessionStorage.getItem('parlour.seat')"))
+        visit(lambda other: other.add_init_script(f"sessionStorage.setItem('parlour.seat', {kept})"), **DESK)
         page.wait_for_selector("#status:text('another window')")
         slow.append(True)
         page.click("#again")
