@@ -74,7 +74,7 @@ DOES_NOT_APPLY = (
 @pytest.mark.timeout(900)
 def test_same_seed_and_actions_same_bytes_in_another_process():
     games, sources = [], []
-    for game_id, options in [case.values[0] for case in CASES if not case.marks]:
+    for game_id, options in [case.values[0] for case in CASES if not case.marks][::3]:
         function = envs.find(game_id)
         games.append(envs.game(game_id, **options))
         sources.append((f"{function.__module__}:{function.__qualname__}", options, games[-1].encoder))

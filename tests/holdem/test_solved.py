@@ -188,8 +188,8 @@ def test_the_policy_file_plays_any_table_and_tells_probabilities(tmp_path):
 @pytest.mark.parametrize(
     ("array", "damage", "error"),
     [
-        ("spreads_1", None, "no saved SolvedPolicy"),
-        ("nodes_1", lambda each: np.where(np.arange(5)[:, None] == 1, 10**6, each), "no saved SolvedPolicy"),
+        ("spreads_1", None, "not a saved SolvedPolicy"),
+        ("nodes_1", lambda each: np.where(np.arange(5)[:, None] == 1, 10**6, each), "not a saved SolvedPolicy"),
         ("abstraction", np.ones_like, "another version of Parlour put other hands together"),
     ],
 )
@@ -215,6 +215,7 @@ def test_the_digest_changes_with_the_textures(monkeypatch):
     assert digest() != today
 
 
+@pytest.mark.slow
 def test_a_new_raise_begins_as_the_nearest_raise_not_as_a_check():
     before, after = small().solvers[1], large().solvers[1]
     grow(before, after)
