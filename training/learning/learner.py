@@ -267,7 +267,7 @@ def corrections(game: Game, expert: Expert, learner: Policy, encoder: str, seed:
         useful = expert.worth_copying(decisions.observations, decisions.masks)
         kept = useful | (random.random(len(decisions.tables)) < 1 / EASY)
         advised = decisions._replace(actions=advice[decisions.tables])
-        taken.append(Decisions(*(column[kept] for column in advised)))
+        taken.append(Decisions._make(column[kept] for column in advised))
 
     while True:
         expert.begin(tables)

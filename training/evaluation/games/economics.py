@@ -116,10 +116,10 @@ def _utilities(game: Game, tables: Tables, theory: Tables, seed: int) -> list[Qu
         bots = [play(make(game, seed=seed), game, len(tables), seed) for make in game.bots.values()]
         greatest = max(float(one["total"][:, :seats].sum(axis=1).mean()) for one in bots)
         if greatest > 0:
-            shares = 100 * welfare / greatest, 100 * equilibrium / greatest
-            lines.append(Quantity("efficiency", "the same, beside the best bot's", *shares, "%"))
-    inequality = (None if (means := each.mean(axis=0)).min() < 0 else gini(means[None]) for each in (own, right))
-    lines.append(Quantity("gini", "Gini coefficient of the mean utilities", *inequality, " "))
+            share, best = 100 * welfare / greatest, 100 * equilibrium / greatest
+            lines.append(Quantity("efficiency", "the same, beside the best bot's", share, best, "%"))
+    mine, theirs = (None if (means := each.mean(axis=0)).min() < 0 else gini(means[None]) for each in (own, right))
+    lines.append(Quantity("gini", "Gini coefficient of the mean utilities", mine, theirs, " "))
     return lines
 
 

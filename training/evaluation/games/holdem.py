@@ -12,7 +12,7 @@ our own from the start. Before the first street with raises the responder only c
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -476,7 +476,7 @@ def exploited(
 ) -> Response:
     """Return what an exploiter wins from a policy; see `off_menu`."""
     deals = max(2, hands // game.seats)
-    opponent = _Exploiter(game, style, seed)
+    opponent = cast(Policy, _Exploiter(game, style, seed))  # it plays on records alone
     return Response(evaluate(opponent, game, [policy], deals=deals, seed=seed, progress=progress))
 
 

@@ -319,12 +319,20 @@ class Server(ABC):
                 auto_decompress=False,  # a small body could expand to gigabytes
                 logger=http_log,
             )
-            secure = {} if settings.tls is None else {"ssl": settings.tls, "ssl_handshake_timeout": HANDSHAKE_SECONDS}
-            self._listening = await loop.create_server(http, settings.address, settings.port, backlog=128, **secure)
+            handshake = None if settings.tls is None else HANDSHAKE_SECONDS
+            self._listening = await loop.create_server(
+                http,
+                settings.address,
+                settings.port,
+                backlog=128,
+                ssl=settings.tls,
+                ssl_handshake_timeout=handshake,
+            )
             if max(self._body_limit, self._connection_limits.frame) <= LONG_MESSAGE:
                 for socket in self._listening.sockets:
                     socket.setsockopt(SOL_SOCKET, SO_RCVBUF, RECEIVED_BYTES)
-            self.url = url_of(*self._listening.sockets[0].getsockname()[:2], secure=bool(secure))
+            address, port = self._listening.sockets[0].getsockname()[:2]
+            self.url = url_of(address, port, secure=settings.tls is not None)
         except BaseException:
             await self.stop()
             raise

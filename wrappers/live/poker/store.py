@@ -119,7 +119,7 @@ class PokerStore(Database):
     def restore_tokens(self) -> None:
         """Take up the tokens that the file has kept."""
         rows = self.read("SELECT token_hash, table_id, seat, agent_id FROM tokens")
-        self._tokens = {key: SeatToken(*row, self.expiry()) for key, *row in rows}
+        self._tokens = {key: SeatToken(table, seat, agent, self.expiry()) for key, table, seat, agent in rows}
 
     def expiry(self) -> float:
         """Return when a token expires that is not used from now on."""

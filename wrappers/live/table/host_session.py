@@ -199,7 +199,8 @@ class TableHostSession:
 
     def state(self, seat: int) -> ts.TurnState:
         """Return a seat's state in the current match."""
-        return self.match.turn_state(self.game.agents[seat])
+        state: ts.TurnState = self.match.turn_state(self.game.agents[seat])
+        return state
 
     def answered(self, turn: int, response: AgentResponse, thoughts: Mapping[str, Any] | None = None) -> Sends:
         """Play a program's answer, with its notes for the log; if it is refused, play the safe action."""

@@ -106,7 +106,7 @@ class PokerMatch:
             is_my_turn=mine,
             current_turn_agent_id=self.turn,
             game_state=game.to_dict(),
-            allowed_actions=view.allowed(game, seat, game.phase) if mine else [],
+            allowed_actions=view.allowed(game, seat, game.phase) if mine and seat is not None else [],
             game_over=over,
             outcome={"reason": reason, "results": view.results(table, own)} if over else None,
         )
@@ -202,7 +202,8 @@ class PokerTableSession(TableHostSession):
         return self._go_on()
 
     def _seen(self, seat: int | None) -> TurnState:
-        return self.match.shown(seat)
+        state: TurnState = self.match.shown(seat)
+        return state
 
     def _drawn(self, state: TurnState) -> list[TurnState]:
         return [state]  # what others folded stays theirs
