@@ -422,6 +422,19 @@ class Zero:
         return AgentResponse(Action("report_value", {"report": 0}))
 
 
+def test_a_fact_that_happens_to_equal_what_was_won_stays_on_the_board(browser):
+    with served(envs.game("public_project"), [("zero", Zero()), None]) as url:
+        page = browser.new_context().new_page()
+        page.goto(url)
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        page.fill("input[type=number]", "0")
+        page.click(MINE)
+        page.wait_for_selector(OVER)
+        assert page.locator(".outcome td").all_inner_texts() == ["0", "0"]
+        assert "Reports" in page.locator("#board dt").all_inner_texts()
+
+
 def test_words_and_choices_are_asked_for_by_the_schemas(browser):
     village = replace(envs.game("mafia", seats=5), name="village")
     with served(village, [None, *[("obliging", Obliging())] * 4]) as url:
