@@ -106,7 +106,7 @@ class HoldemOptions(Options, frozen=True, kw_only=True):
     pot_fractions: Annotated[Sequence[float], Rule(_fractions)] = (1 / 3, 1 / 2, 2 / 3, 1, 1.5, 2)
     """raise sizes that have an action index, as fractions of the pot after the call: at most 12 rising numbers above
     0."""
-    start: Annotated[str, Rule(lambda _, street: named("street", street, STREETS))] = "preflop"
+    start: Annotated[str, Rule(lambda option, street: named(option, street, STREETS))] = "preflop"
     """the street of the first decision, preflop, flop, turn or river. Every seat has posted and called before. A bigger
     `ante` makes a bigger pot."""
     board: Annotated[Sequence[str] | str | None, Rule(_board)] = None
@@ -239,7 +239,7 @@ def _blank(given: HoldemOptions) -> Tables:
     table.button = given.button if isinstance(given.button, int) else -1
     table.dead_button = given.button == "dead"
     table.raise_cap = -1 if given.raise_cap is None else given.raise_cap
-    table.fewest_players = given.seats if given.fewest_players is None else given.fewest_players
+    table.fewest_players = given.fewest_players or 0
     table.stacks[: given.seats] = _per_seat(given)
     fractions = given.pot_fractions
     table.fractions[: len(fractions)], table.num_fractions = fractions, len(fractions)

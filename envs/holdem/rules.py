@@ -53,7 +53,7 @@ def open_episode(table: Any) -> None:
         table.stack[seat] = table.stacks[seat]
         table.total[seat] = 0
         table.rewards[seat] = 0
-    if table.fewest_players < table.seats:
+    if table.fewest_players > 0:
         _empty_seats(table)
     table.hand = 0
     table.dealer = table.button if table.button >= 0 else draw(table, table.seats)

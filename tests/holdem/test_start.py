@@ -94,7 +94,7 @@ def test_turns_and_flops_are_enumerated_where_the_deals_are_few():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"start": "showdown"}, "no street is called 'showdown'"),
+        ({"start": "showdown"}, "no start is called 'showdown'"),
         ({"board": "2c2c"}, "at most five different cards"),
         ({"ranges": ["AA"]}, "give a range, or None, for each of the 2 seats"),
         ({"ranges": ["KhKd", None]}, "no hands of these ranges can be dealt together"),
