@@ -77,6 +77,8 @@ class View:
         load: ``load(turn_state) -> (tables, seat)``: the record (recarray of shape (1,)) with what that seat may know,
             and the seat. The state may have more or fewer seats than the game.
         resample: ``resample(table, seat, generator)`` draws the information hidden from `seat` again, in place.
+        familiar: ``familiar(table)`` cuts what a loaded record has beyond all episodes of the game, in place, before a
+            policy sees it; None: nothing is cut.
         state_type: the type of `game_state`, a subclass of `GameState`; None: it is a dict of any fields.
     """
 
@@ -93,6 +95,7 @@ class View:
     outcome: Callable[[Any, int], dict[str, Any]]
     load: Callable[[TurnState], tuple[Tables, int]]
     resample: Callable[[Any, int, np.random.Generator], None]
+    familiar: Callable[[Any], None] | None = None
     state_type: type[GameState] | None = None
     legal: Callable[[Any], list[AllowedAction]] | None = None
 

@@ -196,6 +196,7 @@ def game(given: HoldemOptions) -> Game:
             game_state=view.game_state,
             outcome=view.outcome,
             load=partial(view.load, blank),
+            familiar=partial(view.familiar, blank),
             resample=view.resample,
             state_type=HoldemState,
         ),

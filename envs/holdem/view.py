@@ -227,8 +227,7 @@ def outcome(table: Any, seat: int) -> dict[str, Any]:
 def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     """Rebuild the record with what the seat of `state` may know; the rest is blank.
 
-    The record serves for observations and legal actions. It is not complete, so it cannot be played further. A stack is
-    at most the deepest of the game, in big blinds: a policy plays deeper ones as the deepest that it knows. If the
+    The record serves for observations and legal actions. It is not complete, so it cannot be played further. If the
     state has more seats than `blank`, some are left out: empty seats first, then folded ones, then those with the
     smallest commitment. Without ``seat`` the observer is the player with the agent's name. Rows of the history that are
     no actions are ignored; of too many, the latest are kept.
@@ -262,10 +261,7 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     _load_players(table, game.players, seats)
     _load_actions(table, game, seats[me])
     _load_history(table, game, seats)
-    if not state.game_over:
-        deepest = table.stacks.max() if blank[0].hands == 1 else table.stacks.sum()
-        _cut_stacks(table, int(deepest) * game.big_blind // int(blank[0].big_blind))
-    else:
+    if state.game_over:
         table.done = True
         for agent, utility in payoffs_in(state):
             number = agent.removeprefix("player_")
@@ -273,6 +269,24 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
                 table.total[int(number)] = utility
         _load_results(table, state.outcome or {}, seats)
     return tables, seats[me]
+
+
+def familiar(blank: Tables, table: Any) -> None:
+    """Cut stacks and raises to the game's deepest where one is above all chips of the game, in big blinds.
+
+    So a policy plays such stacks as the deepest that it knows.
+    """
+    unit = table.big_blind / blank[0].big_blind
+    if (table.stack + table.committed).max() <= table.stacks.sum() * unit:
+        return
+    room = np.maximum(int(table.stacks.max() * unit) - table.committed, table.big_blind)
+    table.stack[:] = np.minimum(table.stack, room)
+    if table.turn >= 0:
+        stack = table.stack[table.turn]
+        table.to_call = min(table.to_call, stack)
+        table.raise_max = min(table.raise_max, table.bet[table.turn] + stack)
+        if table.raise_max < table.raise_min:
+            table.raise_min = table.raise_max = 0
 
 
 def _named(players: list[Player], name: str) -> int:
@@ -330,20 +344,6 @@ def _load_actions(table: Any, game: HoldemState, seat: int) -> None:
         for action in game.actions:
             if action.kind == "raiseTo":
                 table.raise_min, table.raise_max = action.min, action.max
-
-
-def _cut_stacks(table: Any, deepest: int) -> None:
-    """Take the chips away that a seat has above `deepest`, committed ones included, and the raises with them."""
-    room = np.maximum(deepest - table.committed, table.big_blind)
-    if (table.stack <= room).all():
-        return
-    table.stack[:] = np.minimum(table.stack, room)
-    if table.turn >= 0:
-        stack = table.stack[table.turn]
-        table.to_call = min(table.to_call, stack)
-        table.raise_max = min(table.raise_max, table.bet[table.turn] + stack)
-        if table.raise_max < table.raise_min:
-            table.raise_min = table.raise_max = 0
 
 
 def _load_history(table: Any, game: HoldemState, seats: dict[int, int]) -> None:

@@ -102,6 +102,7 @@ def test_a_deeper_stack_is_seen_as_the_deepest_that_the_game_has():
     deep, own = game("holdem", seats=2, stacks=20_000), game("holdem", seats=2, stacks=200)
     table = play(deal([20_000] * 2, button=0), "raise 5")
     (loaded,), me = own.view.load(state(deep, table, 1))
+    own.view.familiar(loaded)
     (shallow,), _ = own.view.load(state(own, play(deal([200] * 2, button=0), "raise 5"), 1))
     assert np.array_equal(own.observation(loaded, me), own.observation(shallow, me))
     all_in = own.view.encode(loaded, own.num_actions - 1).action

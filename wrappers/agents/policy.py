@@ -54,6 +54,8 @@ class PolicyAgent:
         if self.on_turn is not None:
             self.on_turn(state)
         tables, seat = self.game.view.load(state)
+        if self.game.view.familiar is not None:
+            self.game.view.familiar(tables[0])
         mask = self.game.mask(tables[0], seat)
         if not mask.any():
             raise ValueError(f"{state.agent_id} has no legal action: it is not its turn")
