@@ -5,9 +5,9 @@ import pytest
 from needs import library
 from parlour.training import cli
 from parlour.training.commands.demo import _tell_next
+from parlour.training.terminal.console import Console
 from parlour.wrappers.logs.match_log import read
 from parlour.wrappers.policies.loading import load_run
-from rich.console import Console
 
 library("sb3_contrib")
 

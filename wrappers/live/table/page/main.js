@@ -39,7 +39,7 @@ const lost = () => (status.textContent = UNREACHABLE);
 /** @type {Facts} */
 const facts = await untilAnswered(askFacts, lost);
 /** @type {GamePage} */
-const game = (await untilAnswered(() => import(`./games/${facts.page}.js`), lost)).default;
+const game = (await import(`./games/${facts.page}.js`).catch(begunAgain)).default; // a browser asks for a module once
 for (const [short, meaning] of Object.entries({ ...SHORT[facts.game], ...facts.meanings })) MEANINGS.set(short, meaning);
 const title = game.title || words(heading(facts.rules) || facts.game);
 const short = inShort(facts.rules);
@@ -227,6 +227,13 @@ function sentence(view) {
 /** When somebody who looks on can have the seat of a person who is away or has left. @param {View} view */
 function away(view) {
   return view.you === null && view.seats.some(open) ? " A seat is free after it." : "";
+}
+
+/** Load the page again in a while. @returns {Promise<never>} */
+function begunAgain() {
+  lost();
+  setTimeout(() => location.reload(), 1000);
+  return new Promise(() => {});
 }
 
 /** Who has yet to want a rematch. @param {View} view */
