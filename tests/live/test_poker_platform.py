@@ -28,7 +28,7 @@ async def stays(platform, *agents, **options):
     """Let agents play at one table to its end; return what came of it."""
     async with platform.serve() as url:
         plays = [play(url, agent, name=f"agent-{i}", retry_after=0.01, **options) for i, agent in enumerate(agents)]
-        return await asyncio.wait_for(asyncio.gather(*plays), 100)
+        return await asyncio.wait_for(asyncio.gather(*plays), 280)
 
 
 @pytest.mark.parametrize("seats", [2, 6])
