@@ -63,7 +63,7 @@ def test_a_person_does_not_see_the_bids_of_others():
     person = HumanAgent(io.StringIO("submit_bid 1\n"), io.StringIO())
     TerminalMatch(table, [seated("truthful", table, 1), person], ["bot", "me"], console).play(1, seed=3)
     before, _, after = console.file.getvalue().partition("player_1 (you): bid 1")  # as it may be typed
-    assert re.search(r"player_0 \(bot\): submit bid ─", before)
+    assert re.search(r"player_0 \(bot\): bid ─", before)
     assert after
 
 
@@ -106,7 +106,7 @@ def test_what_is_said_of_anothers_action_differs_only_where_the_state_of_the_per
 
 def hidden_choices():
     """A game of named actions that are hidden until both have chosen."""
-    return replace(rock_paper_scissors.game(), actions=("rock", "paper", "scissors"))
+    return replace(rock_paper_scissors.game(), view=None, actions=("rock", "paper", "scissors"))
 
 
 def test_a_hidden_choice_is_not_told_and_an_open_one_is():
