@@ -332,11 +332,11 @@ def test_messages_of_answers_count_towards_the_limit_of_a_turn():
 def test_only_the_acting_agent_can_give_up_and_that_ends_the_match():
     session = bargaining()
     for other in ("bob", "eve"):
-        session.gave_up(other, "it is gone")
+        session.failed(other, "it is gone", "end")
         assert session.turn == "ann" and session.failures == {"ann": 0, "bob": 0}
-    session.gave_up("ann", "it is gone")
+    session.failed("ann", "it is gone", "end")
     assert session.turn is None and session.outcome["reason"] == "error"
-    session.gave_up("ann", "again")
+    session.failed("ann", "again", "end")
     assert session.failures == {"ann": 1, "bob": 0}
 
 
