@@ -50,6 +50,10 @@ class ActionGrid(Immutable):
         require_functions("ActionGrid", {"legal": self.legal, "decode": self.decode})
 
 
+def as_loaded(table: Any) -> None:
+    """Leave a record as it was loaded."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class View:
     """What agents see of a table, and how they answer. The functions are plain Python and take one record `table`.
@@ -78,7 +82,7 @@ class View:
             and the seat. The state may have more or fewer seats than the game.
         resample: ``resample(table, seat, generator)`` draws the information hidden from `seat` again, in place.
         familiar: ``familiar(table)`` cuts what a loaded record has beyond all episodes of the game, in place, before a
-            policy sees it; None: nothing is cut.
+            policy sees it; `as_loaded` cuts nothing.
         state_type: the type of `game_state`, a subclass of `GameState`; None: it is a dict of any fields.
     """
 
@@ -95,7 +99,7 @@ class View:
     outcome: Callable[[Any, int], dict[str, Any]]
     load: Callable[[TurnState], tuple[Tables, int]]
     resample: Callable[[Any, int, np.random.Generator], None]
-    familiar: Callable[[Any], None] | None = None
+    familiar: Callable[[Any], None] = as_loaded
     state_type: type[GameState] | None = None
     legal: Callable[[Any], list[AllowedAction]] | None = None
 

@@ -36,10 +36,6 @@ def _button(option: str, button: Any, seats: int) -> int | str | None:
     return None if button is None else whole(option, button, 0, seats - 1)
 
 
-def _fewest_players(option: str, players: Any, seats: int) -> int | None:
-    return None if players is None else whole(option, players, 2, seats)
-
-
 def _stacks(option: str, stacks: Any, seats: int) -> int | list[int]:
     if not listed(stacks):
         return whole(option, stacks, 1, CHIPS)
@@ -94,7 +90,7 @@ class HoldemOptions(Options, frozen=True, kw_only=True):
     hands: Annotated[int, within(1, 2**30)] = 1
     """hands per episode, at least 1. Stacks carry over and the button moves. The episode ends early when one player has
     all chips."""
-    fewest_players: Annotated[int | None, Rule(_fewest_players, ("seats",))] = None
+    fewest: Annotated[int | None, within(2, "seats")] = None
     """the fewest players of an episode: it draws their number, from this one to `seats`, and whose seats are empty.
     None: all play."""
     button: Annotated[int | str | None, Rule(_button, ("seats",))] = None
@@ -126,9 +122,9 @@ class HoldemOptions(Options, frozen=True, kw_only=True):
                 f"small_blind={small_blind}, big_blind={big_blind}: the small blind is at most the big blind"
             )
         per_seat = _per_seat(self)
-        if self.fewest_players is not None and (min(per_seat) <= ante + small_blind or self.start != "preflop"):
+        if self.fewest is not None and (min(per_seat) <= ante + small_blind or self.start != "preflop"):
             raise ValueError(
-                f"fewest_players={self.fewest_players}, stacks={stacks}, start={self.start!r}: an episode with fewer "
+                f"fewest={self.fewest}, stacks={stacks}, start={self.start!r}: an episode with fewer "
                 "players begins before the flop, and every seat needs more than ante and small blind together"
             )
         if sum(chips > ante + small_blind for chips in per_seat) < 2:
@@ -240,7 +236,7 @@ def _blank(given: HoldemOptions) -> Tables:
     table.button = given.button if isinstance(given.button, int) else -1
     table.dead_button = given.button == "dead"
     table.raise_cap = -1 if given.raise_cap is None else given.raise_cap
-    table.fewest_players = given.fewest_players or 0
+    table.fewest = given.fewest or 0
     table.stacks[: given.seats] = _per_seat(given)
     fractions = given.pot_fractions
     table.fractions[: len(fractions)], table.num_fractions = fractions, len(fractions)

@@ -53,7 +53,7 @@ def open_episode(table: Any) -> None:
         table.stack[seat] = table.stacks[seat]
         table.total[seat] = 0
         table.rewards[seat] = 0
-    if table.fewest_players > 0:
+    if table.fewest > 0:
         _empty_seats(table)
     table.hand = 0
     table.dealer = table.button if table.button >= 0 else draw(table, table.seats)
@@ -64,7 +64,7 @@ def open_episode(table: Any) -> None:
 @compiled
 def _empty_seats(table: Any) -> None:
     """Draw how many seats are empty in this episode, and which."""
-    empty = draw(table, table.seats - table.fewest_players + 1)
+    empty = draw(table, table.seats - table.fewest + 1)
     for seat in range(table.seats):  # each set of seats is equally likely
         if draw(table, table.seats - seat) < empty:
             table.stack[seat] = 0

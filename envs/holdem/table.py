@@ -32,7 +32,7 @@ TABLE = record(
     ("ante", "i8"),
     ("stacks", "i8", SEATS),  # at the start of an episode
     ("hands", "i4"),  # hands per episode
-    ("fewest_players", "i4"),  # the fewest players of an episode; 0: no seat is empty but by `stacks`
+    ("fewest", "i4"),  # the fewest players of an episode; 0: no seat is empty but by `stacks`
     ("button", "i4"),  # the first hand's dealer; −1: drawn
     ("dead_button", "?"),  # the rule by which the button moves; see `rules.move_button`
     ("raise_cap", "i4"),  # bets and raises per street, blinds not counted; −1: no cap

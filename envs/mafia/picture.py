@@ -298,8 +298,9 @@ def render(table: Any, seat: int | None) -> str:
     lines = [f"{PHASES[phase]} · round {int(table.round_number)} · day {day} of {int(table.max_days)}"]
     lines.append(_last_night(table, int(table.round_number) - (phase == NIGHT)))
     acting = int(table.turn) if seat is None else visible_turn(table, seat)
+    told = [True] * int(table.players) if seat is None else known(table, seat)
     for other in range(int(table.players)):
-        role = ROLES[int(table.role[other]) if seat is None or known(table, seat)[other] else UNKNOWN]
+        role = ROLES[int(table.role[other]) if told[other] else UNKNOWN]
         marks = [_said(table, other, day)] if phase in (DISCUSSION, VOTING) else []
         if seat is None or seat == other:
             marks.append(_chose(table, other))

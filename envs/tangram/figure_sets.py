@@ -25,7 +25,7 @@ from ..core.files import read_text
 from .bots import filling
 from .corners import mirrored, snapped
 from .lattice import AREAS, RINGS, SEGMENTS, VERTICES, boundary, code, direction, rings, rings_of, values
-from .silhouettes import Silhouette, built, text_of, written
+from .silhouettes import Silhouette, built, least, text_of, written
 from .silhouettes import parse as parse_text
 
 KINDS = (".txt", ".json", ".svg")
@@ -82,6 +82,7 @@ def outlined(name: str, outer: Iterable[tuple[int, int]], *holes: Iterable[tuple
     segment_count = boundary(np.array(edges), len(edges), segments) if len(edges) <= SEGMENTS else -1
     if segment_count < 0 or rings(segments, segment_count, vertices, ends) < 0:
         raise ValueError(f"{name}: the outline has more than {VERTICES} vertices or {RINGS} rings")
+    vertices[: ends[-1]] -= least(vertices[: ends[-1]])
     solution = filling(vertices, ends, STEPS)
     if solution is None:
         raise ValueError(f"{name}: the seven pieces do not fill this outline (the parallelogram is not turned over)")

@@ -116,14 +116,14 @@ def built(name: str, placements: Iterable[NDArray[np.int64]]) -> Silhouette:
         elif not (np.array_equal(vertices, first[0]) and np.array_equal(ends, first[1])):
             raise ValueError(f"{name}: solution {number} has another outline than the first one")
         sides = np.array([_sides(piece, at) for piece, at in enumerate(solution)])
-        low = _least(sides)
+        low = least(sides)
         solutions.append(np.array([_at(piece, at[0], sides[piece] - low) for piece, at in enumerate(solution)]))
     if first is None:
         raise ValueError(f"{name}: no piece is placed")
     return Silhouette(name, *first, np.array(solutions))
 
 
-def _least(points: NDArray[np.int64]) -> NDArray[np.int64]:
+def least(points: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the least x and the least y of exact points, int64[n, 2]."""
     return np.array([points[values(points[:, axis]).argmin(), axis] for axis in range(2)])
 
@@ -139,7 +139,7 @@ def _at(piece: int, step: int, sides: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.array([step, *(sides - _SIDES[piece, step])])
 
 
-_SIDES = np.array([[_least(corners_at) for corners_at in steps] for steps in CORNER_AT])
+_SIDES = np.array([[least(corners_at) for corners_at in steps] for steps in CORNER_AT])
 """int64[7, 8, 2]: left and lower side of each piece in each step, from its first vertex."""
 
 

@@ -35,15 +35,15 @@ def test_left_of_the_big_blind_acts_first_and_left_of_the_dealer_after_the_flop(
 
 
 def test_an_episode_has_as_many_players_as_were_drawn():
-    table, seated = game(seats=5, fewest_players=3).tables(1)[0], np.zeros((3_000, 5), int)
+    table, seated = game(seats=5, fewest=3).tables(1)[0], np.zeros((3_000, 5), int)
     table.stream = streams(1, 1)[0]
     for row in seated:
         rules.reset(table)
         row[:] = table.seated[:5]
     assert np.bincount(seated.sum(1), minlength=6) / 1_000 == pytest.approx([0, 0, 0, 1, 1, 1], abs=0.1)
     assert seated.mean(0) == pytest.approx(np.full(5, 0.8), abs=0.05)  # whose seats are empty is drawn too
-    with pytest.raises(ValueError, match=r"fewest_players=3.*every seat needs more"):
-        game(seats=3, stacks=[200, 200, 0], fewest_players=3)
+    with pytest.raises(ValueError, match=r"fewest=3.*every seat needs more"):
+        game(seats=3, stacks=[200, 200, 0], fewest=3)
 
 
 def test_empty_seats_are_skipped():

@@ -368,6 +368,11 @@ class RudeArena:
         return web.json_response({"error": "Not your turn"} if late else {"ok": True}, status=400 if late else 200)
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    monkeypatch.setattr("parlour.wrappers.live.arena.polling_agent.SECONDS", aiohttp.ClientTimeout(total=60.0))
+
+
 def played_at(arena, matches=1, **options):
     """Let our agent play at an arena; return it."""
 

@@ -33,7 +33,7 @@ async def stays(platform, *agents, **options):
 
 @pytest.mark.parametrize("seats", [2, 6])
 async def test_bots_play_a_table_to_its_end(seats):
-    platform = Platform(seed=seats, min_players=seats, stack=1000)
+    platform = Platform(seed=seats, min_players=seats, stack=200)
     platform.together = True  # who comes late does not know what the hands before cost
     results = await stays(platform, *[bot("maniac" if i % 2 else "tight", i) for i in range(seats)])
     assert {result.reason for result in results} == {"insufficient_players"}
@@ -41,7 +41,7 @@ async def test_bots_play_a_table_to_its_end(seats):
     assert platform.refused == [] and platform.timeouts == 0
     assert [result.rejected + result.replaced for result in results] == [0] * seats
     [table] = platform.tables.values()
-    assert sorted(result.net for result in results) == sorted(p.stack - 1000 for p in table.players.values())
+    assert sorted(result.net for result in results) == sorted(p.stack - 200 for p in table.players.values())
 
 
 async def test_a_connection_that_the_server_has_forgotten_is_made_anew(monkeypatch):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs.core.vector import VectorGame
-from parlour.envs.tangram.figure_sets import own_figures, parse, set_text
+from parlour.envs.tangram.figure_sets import _mirror_image, own_figures, parse, set_text
 from parlour.envs.tangram.lattice import code, values
 from parlour.envs.tangram.silhouettes import library, text_of
 from parlour.training.evaluation.games.tangram import sets
@@ -35,6 +35,11 @@ def test_drawn_figures_are_brought_onto_the_lattice(tmp_path, noise, turned, uni
     read = parse(set_text(str(path)))
     assert list(read) == list(NAMES)
     assert all(same(read[one.name], one) for one in FIGURES)
+
+
+def test_the_mirror_images_that_the_pieces_fill_are_found():
+    """Their outlines lie away from the origin."""
+    assert sum(_mirror_image(figure) is not None for figure in library().values()) == 60
 
 
 def test_svg_polygons_and_text_are_read(tmp_path):

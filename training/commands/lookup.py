@@ -400,8 +400,6 @@ def _resolving(player: Policy, game: Game, seed: int | None, seconds: float | No
     from ..solving.resolving import HoldemResolving, ResolvingPolicy
 
     resolving = HoldemResolving(game, player, turn_resolver=turn_resolver())
-    if seconds is not None:
-        resolving.warm_up()
     return ResolvingPolicy(player, resolving, seconds=seconds, seed=seed)
 
 

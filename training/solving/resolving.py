@@ -400,6 +400,10 @@ class Resolving(Protocol):
         """Return the same for each private hand of the acting seat, float64[H, A], in the game's order of hands."""
         ...
 
+    def warm_up(self) -> None:
+        """Compile what a solution needs."""
+        ...
+
 
 class ResolvingPolicy:
     """Plays as a policy does, and by a new solution where the game's part finds one in time.
@@ -439,6 +443,10 @@ class ResolvingPolicy:
         self._resolving, self._seconds, self._clock = resolving, seconds, clock
         self._most = seconds  # for the next decision
         self._random = np.random.default_rng(seed)
+
+    def warm_up(self) -> None:
+        """Compile what a solution needs."""
+        self._resolving.warm_up()
 
     def set_seconds_left(self, seconds: float | None) -> None:
         """Take at most `SEARCH_SHARE` of the seconds left for the next answer; None: only the own limit counts."""

@@ -54,8 +54,7 @@ class PolicyAgent:
         if self.on_turn is not None:
             self.on_turn(state)
         tables, seat = self.game.view.load(state)
-        if self.game.view.familiar is not None:
-            self.game.view.familiar(tables[0])
+        self.game.view.familiar(tables[0])
         mask = self.game.mask(tables[0], seat)
         if not mask.any():
             raise ValueError(f"{state.agent_id} has no legal action: it is not its turn")
@@ -110,6 +109,9 @@ class PolicyAgent:
         PLAIN_START.expect(self.game.registered, self.game.options, encoder_of(self.policy, self.game))
         table = self.game.tables(1)[0]
         self.game.rules.reset(table)
+        warm_up = getattr(self.policy, "warm_up", None)
+        if callable(warm_up):
+            warm_up()
         on_turn, self.on_turn = self.on_turn, None
         try:
             for _ in range(2):  # the second one after some moves

@@ -12,7 +12,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
@@ -322,9 +322,9 @@ class ReadyAgent(PolicyAgent):
         self._most = search_seconds(self._seconds, seconds, WAIT_SHARE)
 
     def warm_up(self) -> None:
-        """Warm both up."""
-        super().warm_up()
-        self.search.warm_up()
+        """Warm the policy up, and begin with the search, for which nobody waits: the policy plays until it is ready."""
+        PolicyAgent(self.game, self.policy).warm_up()
+        self._begin(self.search.warm_up)
 
     def respond(self, state: TurnState) -> AgentResponse:
         """Answer a turn.
@@ -335,11 +335,8 @@ class ReadyAgent(PolicyAgent):
         ready = super().respond(state)
         if self._searching is not None and self._searching.is_alive():
             return ready
-        answers: queue.SimpleQueue[AgentResponse | Exception] = queue.SimpleQueue()
-        self._searching = threading.Thread(target=self._search, args=(state, answers), daemon=True, name="search")
-        self._searching.start()
         try:
-            answer = answers.get(timeout=self._most)
+            answer = self._begin(lambda: self.search.respond(state)).get(timeout=self._most)
         except queue.Empty:
             logger.warning("%s: the search is late, and the policy's own action is played", state.game_id)
             return ready
@@ -348,8 +345,16 @@ class ReadyAgent(PolicyAgent):
             return ready
         return answer
 
-    def _search(self, state: TurnState, answers: "queue.SimpleQueue[AgentResponse | Exception]") -> None:
-        try:
-            answers.put(self.search.respond(state))
-        except Exception as error:  # whatever a search does, the game goes on
-            answers.put(error)
+    def _begin(self, call: Callable[[], Any]) -> "queue.SimpleQueue[Any]":
+        """Call the search in its thread; return the queue that gets what it returns or raises."""
+        answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+        def run() -> None:
+            try:
+                answers.put(call())
+            except Exception as error:  # whatever a search does, the game goes on
+                answers.put(error)
+
+        self._searching = threading.Thread(target=run, daemon=True, name="search")
+        self._searching.start()
+        return answers

@@ -238,9 +238,8 @@ class ElsewherePolicy:
         """
         own, game = self._own, self._game
         loaded = [own.view.load(game.turn_state(tables[row], int(tables[row].turn))) for row in rows]
-        if own.view.familiar is not None:
-            for table, _ in loaded:
-                own.view.familiar(table[0])
+        for table, _ in loaded:
+            own.view.familiar(table[0])
         seen = np.stack([self._encoder.observation(table[0], seat) for table, seat in loaded])
         opened = np.stack([own.mask(table[0], seat) for table, seat in loaded])
         chosen = self.policy.act(seen, opened)

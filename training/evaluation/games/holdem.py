@@ -25,7 +25,7 @@ from ....envs.core.rollout import Policy, act_of, encoder_of, played
 from ....envs.holdem.hands import equity
 from ....envs.holdem.luck import OPEN
 from ....envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible, weights_of
-from ....envs.holdem.table import CALL_ACTION, FIRST_FRACTION, FOLD_ACTION, LEAST_RAISE, PREFLOP
+from ....envs.holdem.table import CALL_ACTION, FIRST_FRACTION, FOLD_ACTION, LEAST_RAISE, PREFLOP, RAISE, Move
 from ....wrappers.policies.base import LearnedPolicy
 from ....wrappers.policies.elsewhere import ElsewherePolicy
 from ..duplicate import Response, Score, evaluate
@@ -458,14 +458,13 @@ class _Exploiter:
         style, later = self._style, table.phase > PREFLOP
         spots = (style.unbet, style.bet) if later else (style.first, style.raised)
         least, size = spots[int(owed > 0 if later else table.raises > 0)]
-        raises = np.flatnonzero(mask[LEAST_RAISE:]) + LEAST_RAISE
-        if share * (others + 1) / 2 >= least and len(raises):
+        if share * (others + 1) / 2 >= least and mask[LEAST_RAISE:].any():
             wanted = size * (pot + owed) + int(table.current_bet)
-            return min(raises.tolist(), key=lambda one: abs(int(self._game.rules.decode(table, one).amount) - wanted))
+            return self._game.view.nearest(table, Move(RAISE, round(wanted)))
         return CALL_ACTION if share >= owed / (pot + owed) or not mask[FOLD_ACTION] else FOLD_ACTION
 
 
-def exploited(
+def scripted(
     policy: Policy,
     game: Game,
     *,
@@ -481,7 +480,7 @@ def exploited(
 
 
 MEASURES = Measures(
-    best_responses={name: partial(exploited, style=style) for name, style in STYLES.items()}
+    best_responses={name: partial(scripted, style=style) for name, style in STYLES.items()}
     | {
         f"{sizes} off the menu, {bot}": partial(off_menu, bot=bot, sizes=sizes)
         for sizes in SIZES

@@ -321,12 +321,7 @@ class Server(ABC):
             )
             handshake = None if settings.tls is None else HANDSHAKE_SECONDS
             self._listening = await loop.create_server(
-                http,
-                settings.address,
-                settings.port,
-                backlog=128,
-                ssl=settings.tls,
-                ssl_handshake_timeout=handshake,
+                http, settings.address, settings.port, backlog=128, ssl=settings.tls, ssl_handshake_timeout=handshake
             )
             if max(self._body_limit, self._connection_limits.frame) <= LONG_MESSAGE:
                 for socket in self._listening.sockets:
