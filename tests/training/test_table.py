@@ -14,9 +14,13 @@ from parlour.training.commands import lookup, supervisor, table
 from parlour.training.commands.arguments import TableArguments
 
 
+@pytest.fixture(autouse=True)
+def serves_for_no_time(monkeypatch):
+    monkeypatch.setattr(supervisor, "until_done", lambda work: work.close())
+
+
 def test_a_language_model_has_four_fifths_of_a_turn(monkeypatch):
     models = []
-    monkeypatch.setattr(supervisor, "until_done", lambda work: work.close())
     monkeypatch.setattr(lookup, "LLMAgent", lambda model, *args, **options: models.append(model))
     args = ["table", "bargaining", "--agents", "llm", "--model", "small", "--timeout", "100", "--port", "0"]
     assert cli.main(args) == 0
@@ -26,16 +30,12 @@ def test_a_language_model_has_four_fifths_of_a_turn(monkeypatch):
 @pytest.mark.parametrize("url", ["http://0.0.0.0:8000", "http://[::]:8000"])
 def test_the_link_of_a_table_for_all_addresses_names_one(url):
     link = urlsplit(table._link(url))
-    assert link.port == 8000
-    assert link.hostname not in ("0.0.0.0", "::", "")
+    assert link.port == 8000 and link.hostname not in ("0.0.0.0", "::", "")
 
 
-@pytest.mark.parametrize(
-    "args", [["bargaining"], ["holdem"], ["kuhn", "--lobby"]], ids=["bargaining", "holdem", "lobby"]
-)
+@pytest.mark.parametrize("args", [["bargaining"], ["holdem"], ["kuhn", "--lobby"]], ids=str)
 def test_a_certificate_reaches_the_server(args, monkeypatch, certificate):
     served = []
-    monkeypatch.setattr(supervisor, "until_done", lambda work: work.close())
     monkeypatch.setattr(table, "serving", lambda host, *rest: served.append(host) or asyncio.sleep(0))
     cert, key = map(str, certificate)
     assert cli.main(["table", *args, "--port", "0", "--tls-cert", cert, "--tls-key", key]) == 0
@@ -58,8 +58,7 @@ def test_a_certificate_reaches_the_server(args, monkeypatch, certificate):
         (["kuhn", "--options", "seats=2"], "--options is for one table"),
     ],
 )
-def test_what_a_lobby_cannot_serve_is_named(args, words, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(supervisor, "until_done", lambda work: work.close())
+def test_what_a_lobby_cannot_serve_is_named(args, words, tmp_path, capsys):
     (tmp_path / "text").write_text("no database, and long enough to look like one" * 100)
     np.savez(tmp_path / "bare.npz", weights=np.zeros(1))
     assert cli.main(["table", "--lobby", "--port", "0", *(one.format(folder=tmp_path) for one in args)]) == 2
@@ -95,10 +94,8 @@ def test_where_a_policy_cannot_play_no_table_opens(seats):
 
 def test_own_policies_are_among_the_opponents_of_their_game(tmp_path, monkeypatch):
     served = []
-    monkeypatch.setattr(supervisor, "until_done", lambda work: work.close())
     monkeypatch.setattr(table, "serving", lambda host, *rest: served.append(host) or asyncio.sleep(0))
-    own = tmp_path / "own.npz"
-    shutil.copy(zoo.weights("zoo:kuhn"), own)
+    own = shutil.copy(zoo.weights("zoo:kuhn"), tmp_path / "own.npz")
     assert cli.main(["table", "kuhn", "leduc", "--lobby", "--port", "0", "--agents", str(own)]) == 0
     kuhn, leduc = served[0]._offers
     assert str(own) in [one.name for one in kuhn.opponents]
