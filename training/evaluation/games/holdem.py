@@ -25,7 +25,8 @@ from ....envs.core.rollout import Policy, act_of, encoder_of, played
 from ....envs.holdem.hands import equity
 from ....envs.holdem.luck import OPEN
 from ....envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible, weights_of
-from ....envs.holdem.table import CALL_ACTION, FIRST_FRACTION, FOLD_ACTION, LEAST_RAISE, PREFLOP, RAISE, Move
+from ....envs.holdem.rules import Move
+from ....envs.holdem.table import CALL_ACTION, FIRST_FRACTION, FOLD_ACTION, LEAST_RAISE, PREFLOP, RAISE
 from ....wrappers.policies.base import LearnedPolicy
 from ....wrappers.policies.elsewhere import ElsewherePolicy
 from ..duplicate import Response, Score, evaluate
@@ -459,8 +460,7 @@ class _Exploiter:
         spots = (style.unbet, style.bet) if later else (style.first, style.raised)
         least, size = spots[int(owed > 0 if later else table.raises > 0)]
         if share * (others + 1) / 2 >= least and mask[LEAST_RAISE:].any():
-            wanted = size * (pot + owed) + int(table.current_bet)
-            return self._game.view.nearest(table, Move(RAISE, round(wanted)))
+            return self._game.view.nearest(table, Move(RAISE, int(table.current_bet) + round(size * (pot + owed))))
         return CALL_ACTION if share >= owed / (pot + owed) or not mask[FOLD_ACTION] else FOLD_ACTION
 
 
