@@ -58,7 +58,7 @@ TESTS = {
     "wrappers/live/poker/agent_session.py": "tests/live/test_poker_agent_session.py tests/live/test_poker_both_ends.py",
     "wrappers/live/poker/host_session.py": "tests/live/test_poker_host_session.py tests/live/test_poker_both_ends.py",
     "wrappers/live/arena/*": "tests/live/test_arena_session.py -k 'not (tangram or mafia or holdem)'",
-    "wrappers/live/mafia/host_session.py": "tests/live/test_mafia_host*.py tests/live/test_mafia_session.py",
+    "wrappers/live/mafia/host.py": "tests/live/test_mafia_host*.py tests/live/test_mafia_session.py",
     "wrappers/live/mafia/*": "tests/live/test_mafia_session.py tests/live/test_mafia_service.py "
     "tests/live/test_mafia_remote.py",
     "wrappers/live/tangram/host.py": "tests/live/test_tangram_host*.py tests/live/test_tangram_messages.py",
@@ -87,7 +87,9 @@ FILES = [
     "wrappers/live/tangram/host.py",
     "wrappers/live/arena/agent.py",
     "wrappers/live/*/host_session.py",
-    "wrappers/live/mafia/session.py",
+    "wrappers/live/mafia/agent.py",
+    "wrappers/live/mafia/host.py",
+    "wrappers/live/table/host.py",
     "wrappers/live/poker/table_tracker.py",
 ]
 WARM = "numpy numba gymnasium pettingzoo.utils hypothesis.strategies msgspec aiohttp.web jsonschema shapely"

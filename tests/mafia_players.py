@@ -8,8 +8,7 @@ from parlour.envs.mafia.bots import PERSONALITIES
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent_policy import MafiaLimits
 from parlour.wrappers.live.mafia.agents import MafiaScriptedAgent
-from parlour.wrappers.live.mafia.host import HostedMatch
-from parlour.wrappers.live.mafia.host_session import MafiaHostSession
+from parlour.wrappers.live.mafia.host import HostedMatch, MafiaHostSession
 
 NAMES = ["Ann", "Bob", "Cat", "Dan", "Eve", "Fay", "Gus", "Hal", "Ivy", "Joe"]
 TEN = game("mafia", seats=10)

@@ -11,8 +11,8 @@ from parlour import envs
 from parlour.envs import play_until_done
 from parlour.envs.core.rollout import tables_with_seed
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.mafia import host_session
-from parlour.wrappers.live.mafia.host_session import DueCall
+from parlour.wrappers.live.mafia import host
+from parlour.wrappers.live.mafia.host import DueCall
 from tables import BAD, WITHIN
 
 
@@ -95,4 +95,4 @@ def only_p1_and_p2_have_a_clock(monkeypatch):
     def due(number, seat, method, seconds, *more):
         return DueCall(number, seat, method, seconds if seat < 2 else 60.0, *more)
 
-    monkeypatch.setattr(host_session, "DueCall", due)
+    monkeypatch.setattr(host, "DueCall", due)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.table import messages as m
-from parlour.wrappers.live.table.host_session import TableHostSession
+from parlour.wrappers.live.table.host import TableHostSession
 
 BARGAINING = envs.game("bargaining", rounds=3)
 

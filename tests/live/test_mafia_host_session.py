@@ -10,7 +10,7 @@ from parlour.envs.mafia.view import log
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent_policy import MafiaLimits, night_targets, vote_targets
 from parlour.wrappers.live.mafia.conversion import turn_state
-from parlour.wrappers.live.mafia.host_session import Fault, MafiaHostSession
+from parlour.wrappers.live.mafia.host import Fault, MafiaHostSession
 
 
 class Driver:

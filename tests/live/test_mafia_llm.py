@@ -14,14 +14,14 @@ from parlour.training.commands.deploy import maker
 from parlour.training.commands.host import MatchSummary
 from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.live.mafia import messages as wire
+from parlour.wrappers.live.mafia.agents import load_prompts
 from parlour.wrappers.live.mafia.host import MafiaHost
-from parlour.wrappers.live.mafia.llm_agent import load_prompts
 from parlour.wrappers.logs import match_log
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.replay.log_reader import moments
 
 pytest.importorskip("openai", reason="openai is missing: pip install -e '.[dev]'")
-from parlour.wrappers.live.mafia.llm_agent import MafiaLLMAgent
+from parlour.wrappers.live.mafia.agents import MafiaLLMAgent
 
 
 def run(main, within=120):

@@ -14,11 +14,9 @@ from parlour.wrappers.live.common.activity import Activity
 from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.mafia import agent as service_module
 from parlour.wrappers.live.mafia import messages as wire
-from parlour.wrappers.live.mafia import session
-from parlour.wrappers.live.mafia.agent import MafiaAgentServer
+from parlour.wrappers.live.mafia.agent import MESSAGE_LIMIT, NOTHING_TO_SAY, STREAM_LIMIT, MafiaAgentServer
 from parlour.wrappers.live.mafia.agents import MafiaPolicyAgent, MafiaScriptedAgent
 from parlour.wrappers.live.mafia.host import RemoteAgent, ServiceConnection
-from parlour.wrappers.live.mafia.session import MESSAGE_LIMIT, NOTHING_TO_SAY, STREAM_LIMIT
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.replay.log_reader import moments, picture
 
@@ -117,8 +115,8 @@ async def test_a_service_that_cannot_make_an_agent_says_so(caplog):
 
 
 async def test_an_error_of_ours_is_answered_counted_and_in_the_agents_health(monkeypatch, caplog):
-    monkeypatch.setattr(session, "read_choice", lambda *_: 1 / 0)
-    monkeypatch.setattr(session.MafiaTurn, "safe", lambda self: 1 / 0)
+    monkeypatch.setattr(service_module, "read_choice", lambda *_: 1 / 0)
+    monkeypatch.setattr(service_module.MafiaTurn, "safe", lambda self: 1 / 0)
     async with serve(Plain) as service, client(service) as socket:
         await socket.send_json(request(1, "vote"))
         assert "an error of ours" in (await answers(socket, 1))[1][-1]["error"]
@@ -191,7 +189,7 @@ async def test_idle_strangers_lock_nobody_out_and_end(monkeypatch):
             await honest.send_json(request(1, "vote"))
             assert (await answers(honest, 1))[1][-1]["done"]
             assert (await idle[0].receive(timeout=60)).type is not aiohttp.WSMsgType.TEXT  # the oldest gave way
-        monkeypatch.setattr(session, "SILENT_SECONDS", 0.1)
+        monkeypatch.setattr(service_module, "SILENT_SECONDS", 0.1)
         async with sockets(service, 2) as idle:
             assert [(await socket.receive(timeout=60)).data for socket in idle] == [1008, 1008]
 

@@ -10,9 +10,7 @@ from live.fuzzing import MESSAGES, ODD, WORKERS, changed, fuzzed, mutated
 from mafia_players import context, session
 from parlour.wrappers.live.common.player import Over, Played
 from parlour.wrappers.live.mafia import messages as wire
-from parlour.wrappers.live.mafia.agent_policy import MafiaLimits, night_targets
-from parlour.wrappers.live.mafia.host_session import Fault
-from parlour.wrappers.live.mafia.session import (
+from parlour.wrappers.live.mafia.agent import (
     CALLS,
     NOTHING_TO_SAY,
     SILENT_SECONDS,
@@ -20,6 +18,8 @@ from parlour.wrappers.live.mafia.session import (
     MafiaAgentSession,
     MafiaTurn,
 )
+from parlour.wrappers.live.mafia.agent_policy import MafiaLimits, night_targets
+from parlour.wrappers.live.mafia.host import Fault
 
 STATE, PRIVATE, PUBLIC = context(role="mafia")
 PLAIN = msgspec.to_builtins(STATE), msgspec.to_builtins(PRIVATE), msgspec.to_builtins(PUBLIC)

@@ -14,7 +14,7 @@ from parlour.envs import Action, AgentResponse, Capabilities, Renderer
 from parlour.envs.core.turn_state import ERROR_CODES
 from parlour.wrappers.live.common.limits import admit_by_token
 from parlour.wrappers.live.table import messages as m
-from parlour.wrappers.live.table.host_session import TableDue, TableHostSession
+from parlour.wrappers.live.table.host import TableDue, TableHostSession
 
 # Seats.
 

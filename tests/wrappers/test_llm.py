@@ -22,7 +22,7 @@ from parlour.wrappers.agents.language_model import Model, ModelCall, ModelError
 from parlour.wrappers.agents.llm import LLMAgent
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.agents.prompt import Prompting, Skin, in_words, load_prompts
-from parlour.wrappers.live.mafia.llm_agent import MafiaLLMAgent
+from parlour.wrappers.live.mafia.agents import MafiaLLMAgent
 from parlour.wrappers.logs.program_log import program_log
 from parlour.wrappers.policies.loading import make_policy
 from parlour.wrappers.text import TextGame

@@ -32,8 +32,7 @@ from ...wrappers.live.common.client import UNREACHABLE, UNTRUSTED_CERTIFICATE, L
 from ...wrappers.live.common.player import AgentStatistics, Worker
 from ...wrappers.live.mafia.agent import MafiaAgentServer
 from ...wrappers.live.mafia.agent_policy import AgentPolicy
-from ...wrappers.live.mafia.agents import MafiaPolicyAgent, MafiaScriptedAgent
-from ...wrappers.live.mafia.llm_agent import MafiaLLMAgent, Prompts, load_prompts
+from ...wrappers.live.mafia.agents import MafiaLLMAgent, MafiaPolicyAgent, MafiaScriptedAgent, Prompts, load_prompts
 from ...wrappers.live.mafia.messages import AgentConfig, Personality, ScriptedConfig
 from ...wrappers.live.poker import messages
 from ...wrappers.live.poker.agent import ClientSettings, Monitoring, PlayLength, SeatRequest, play

@@ -26,9 +26,8 @@ from ...wrappers.live.common.activity import Activity
 from ...wrappers.live.common.match_session import Cost, MatchLimits
 from ...wrappers.live.common.server import local_url
 from ...wrappers.live.mafia.agent_policy import AgentPolicy, MafiaLimits
-from ...wrappers.live.mafia.host import MafiaHost, RemoteAgent, ServiceConnection
-from ...wrappers.live.mafia.host_session import MafiaResult
-from ...wrappers.live.mafia.llm_agent import MafiaLLMAgent, load_prompts
+from ...wrappers.live.mafia.agents import MafiaLLMAgent, load_prompts
+from ...wrappers.live.mafia.host import MafiaHost, MafiaResult, RemoteAgent, ServiceConnection
 from ...wrappers.live.mafia.messages import Event
 from ...wrappers.live.poker.host import PokerHost, PokerRoom, PokerTimes
 from ...wrappers.live.poker.host_session import PokerRules

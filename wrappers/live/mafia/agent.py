@@ -1,33 +1,335 @@
 """Our agents behind a WebSocket, for hosts elsewhere: an agent service.
 
-`MafiaAgentSession` has the protocol, `MafiaAgents` the agents: one player for the calls of all. If an agent raises, is
-late, streams without end or makes an illegal choice, its answer is cut off or replaced by a legal target, an
-abstention or a plain sentence. The log has a ``turn`` for every night action, statement and vote, with its thought.
-Hosts do not report the end of a match to agents, so ``ended`` is written when the service removes an agent.
+`MafiaAgentSession` has the forwarding protocol without I/O. A caller sends ``{id, method, context, info}`` and gets
+``{id, chunk}`` …, then ``{id, done: true, result?}`` or ``{id, error}``. Any number of calls may run at once on one
+connection. Three things are our additions: ``agent`` is the id of the called agent, ``{id, cancel: true}`` cancels a
+call, and an error with id null answers an unreadable one.
+
+`MafiaAgents` has the agents: one player for the calls of all. If an agent raises, is late, streams without end or makes
+an illegal choice, its answer is cut off or replaced by a legal target, an abstention or a plain sentence. The log has a
+``turn`` for every night action, statement and vote, with its thought. Hosts do not report the end of a match to agents,
+so ``ended`` is written when the service removes an agent.
 """
 
 import contextlib
 import random
 import secrets
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import msgspec
 from aiohttp import WSCloseCode, web
+from msgspec import Struct
 
 from ....envs.core.options import seconds
+from ....envs.core.turn_state import Action, AgentResponse, TurnState
+from ....envs.mafia.table import DAYS, SEATS
 from ...agents.base import thoughts
 from ...logs.match_log import MatchLog, SafeMatchLog, describe_error, safe_thoughts
+from ...logs.match_log import escaped as shown
 from ..common.clock import Deadline
 from ..common.connection import Connection, ConnectionLimits, Served
-from ..common.limits import lacks_token
-from ..common.player import AgentStatistics, Played, Player, Turn, run
+from ..common.limits import SILENT_SECONDS, lacks_token
+from ..common.player import AgentStatistics, Codec, Over, Played, Player, Turn, run
 from ..common.server import Server, ServerSettings, local_url
-from .agent_policy import AgentPolicy, Apart, ask, called, model_calls, replacement
+from .agent_policy import (
+    AgentPolicy,
+    Apart,
+    ChunkLimit,
+    ask,
+    beside,
+    called,
+    model_calls,
+    night_targets,
+    read_choice,
+    replacement,
+)
 from .conversion import turn_state
-from .messages import PrivateInfo, Reply, encode
-from .session import MESSAGE_LIMIT, MafiaAgentSession, MafiaTurn
+from .messages import (
+    NIGHT_ACTIONS,
+    Call,
+    Cancel,
+    GameState,
+    Method,
+    NightAction,
+    PrivateInfo,
+    PublicInfo,
+    Reply,
+    VoteAction,
+    Wired,
+    encode,
+    read,
+)
+
+CALLS = 64
+"""Most calls at once on one connection."""
+MESSAGE_LIMIT = 2**22
+"""Most bytes of a message: enough for all statements of twenty players in twenty days."""
+NAME = 200
+"""Most characters of an id or name."""
+STREAM_LIMIT = {"think": 20_000, "say": 4_000}
+"""Most characters of a thought and of a statement; the rest is cut off."""
+NOTHING_TO_SAY = "I have nothing to add for now."
+"""The statement of an agent that says nothing: a statement has at least one sentence."""
+
+CallId = int | str
+
+
+@dataclass
+class MafiaTurn(Turn):
+    """A call of an agent: a stream, of which stands what was said by the deadline, or a choice.
+
+    Attributes:
+        agent_id: the agent.
+        method: the method.
+        context, info: its arguments.
+        chance: draws the target in place of a missing one.
+        send: called with the chunks of the stream.
+        agent: what the service keeps of the agent; None: there is none.
+        nobody: why there is no agent; None: there is one.
+        replaced: why the answer is not the agent's own, or was cut off; None: it is.
+        said: the chunks of the stream so far.
+        choice: the choice that is played.
+        seen: what the agent sees, for the log; None: the turn is not logged.
+    """
+
+    agent_id: str = field(kw_only=True)
+    method: Method = field(kw_only=True)
+    context: GameState = field(kw_only=True)
+    info: PrivateInfo | PublicInfo = field(kw_only=True)
+    chance: random.Random = field(kw_only=True, default_factory=random.Random)
+    send: Callable[[str], Awaitable[None]] | None = None
+    agent: Any = None
+    nobody: str | None = None
+    replaced: str | None = None
+    said: list[str] = field(default_factory=list)
+    choice: NightAction | VoteAction | None = None
+    seen: TurnState | None = None
+
+    def __post_init__(self) -> None:
+        """Prepare the limit of the stream."""
+        self._limit = ChunkLimit(STREAM_LIMIT.get(self.method, 0))
+
+    @property
+    def moment(self) -> tuple[str, int]:
+        """The phase and the round."""
+        return self.context.phase, self.context.round_number
+
+    async def take(self, chunk: Any) -> bool:
+        """Pass on what is within the limits of the next chunk of the stream; return whether it may go on."""
+        for part in self._limit.take(chunk):
+            self.said.append(part)
+            if self.send is not None:
+                await self.send(part)
+        if self._limit.error is not None:
+            self.replaced = describe_error(self._limit.error)
+        return self._limit.error is None
+
+    def read(self, answer: Any) -> AgentResponse:
+        """See `Turn`."""
+        if self.method in STREAM_LIMIT:
+            return self.safe()
+        return self._chosen(read_choice(answer, self.agent_id, self.context, self.info))
+
+    def safe(self) -> AgentResponse:
+        """Return what was said, or a random legal target, or an abstention."""
+        if self.method in STREAM_LIMIT:
+            text = "".join(self.said)
+            return AgentResponse(Action(self.method, {"text": NOTHING_TO_SAY if self.silent else text}))
+        if not isinstance(self.info, PrivateInfo):
+            return self._chosen(VoteAction(None))
+        kind, targets = NIGHT_ACTIONS.get(str(self.info.self.role)), night_targets(self.info)
+        return self._chosen(NightAction(kind, self.chance.choice(targets)) if kind and targets else None)
+
+    @property
+    def silent(self) -> bool:
+        """Whether it is a statement of nothing."""
+        return self.method == "say" and not "".join(self.said).strip()
+
+    def _chosen(self, choice: NightAction | VoteAction | None) -> AgentResponse:
+        self.choice = choice
+        if choice is None:
+            return AgentResponse(Action("pass"))
+        kind = {"actionType": choice.action_type} if isinstance(choice, NightAction) else {}
+        return AgentResponse(Action(self.method, {**kind, "targetId": choice.target_id, **beside(choice)}))
+
+    def settle(self, answer: Callable[[], Any]) -> tuple[AgentResponse, str | None]:
+        """See `Turn`."""
+        response, problem = super().settle(answer)
+        return response, problem or self.replaced
+
+    def logged(self) -> TurnState | None:
+        """Return the state for the log; a thought is logged with the decision after it, and villagers sleep."""
+        decides = self.method == "say" or self.choice is not None
+        return self.seen if decides else None
+
+    def ended(self) -> list[Reply]:
+        """Return the messages that end the call with what is played."""
+        if self.nobody is not None:
+            return [Reply(id=self.id, error=f"there is no agent for {self.agent_id[:64]!r}")]
+        if self.method not in STREAM_LIMIT:
+            return [Reply(id=self.id, done=True, result=self.choice)]
+        return [*([Reply(id=self.id, chunk=NOTHING_TO_SAY)] if self.silent else []), Reply(id=self.id, done=True)]
+
+
+class _Id(Struct):
+    id: CallId
+
+
+class MafiaAgentSession(Codec):
+    """The agents' end of one connection.
+
+    Args:
+        seconds: the time for a call; None: no limit.
+        chance: draws targets in place of missing ones; None: a new stream.
+
+    Attributes:
+        known: whether a call has come.
+    """
+
+    name = "a client"
+
+    def __init__(self, seconds: float | None = None, chance: random.Random | None = None) -> None:
+        self._seconds, self._chance = seconds, chance or random.Random()
+        self._running: dict[CallId, MafiaTurn] = {}
+        self._selves: dict[str, None] = {}  # agents that got private information, the latest last
+        self._silent_until: float | None = None
+        self.known = False
+
+    def receive(self, data: str | bytes) -> list[Any]:
+        """Return the call of a message as a turn, or the error message to send; a cancelled call is over."""
+        try:
+            if b'"cancel"' in (data if isinstance(data, bytes) else data.encode()):
+                cancel = _cancel(data)
+                if cancel is not None:
+                    self._running.pop(cancel.id, None)
+                    return []
+            call = read(data, Call)
+        except ValueError as error:
+            return self.give_up(data=data, problem=f"no call: {error}; send {{id, method, context, info}}")
+        if call.id in self._running:
+            return [Reply(id=None, error=f"a call with id {call.id!r} is still running: give each its own")]
+        if len(self._running) >= CALLS:
+            return [Reply(id=call.id, error=f"{CALLS} calls are running on this connection: wait for one to end")]
+        try:
+            turn = self._turn(call)
+        except ValueError as error:
+            return [Reply(id=call.id, error=str(error))]
+        self._running[turn.id] = turn
+        self.known = True
+        return [turn]
+
+    def waits(self, turn: Turn) -> bool:
+        """See `Codec`."""
+        return self._running.get(turn.id) is turn
+
+    def reply(self, turn: Turn, played: Played) -> list[Any]:
+        """See `Codec`."""
+        assert isinstance(turn, MafiaTurn)
+        if not self.waits(turn):
+            return []
+        del self._running[turn.id]
+        return turn.ended()
+
+    def give_up(self, turn: Turn | None = None, data: Any = None, problem: str = "an error of ours") -> list[Any]:
+        """Return an error; of a message, with its id if there is one and it is not of a running call."""
+        if turn is not None:
+            self._running.pop(turn.id, None)
+            return [Reply(id=turn.id, error=problem)]
+        try:
+            call: CallId | None = read(data, _Id).id
+        except ValueError:
+            call = None
+        return [Reply(id=None if call in self._running else call, error=_shown(problem))]
+
+    def tick(self, now: float) -> list[Any]:
+        """Close a connection on which no call has come."""
+        if self._silent_until is None:
+            self._silent_until = now + SILENT_SECONDS
+        return [Over("no call has come")] if not self.known and now >= self._silent_until else []
+
+    def _turn(self, call: Call) -> MafiaTurn:
+        kind: type[PrivateInfo] | type[PublicInfo] = PublicInfo if call.method in ("say", "vote") else PrivateInfo
+        context = _argument("context", call.context, GameState)
+        info: PrivateInfo | PublicInfo = _argument(f"info of {call.method}", call.info, kind)
+        _check_size(context, info)
+        agent = self._addressed(call, info)
+        return MafiaTurn(
+            TurnState(context.game_id, "mafia-v0", agent, context.phase, is_my_turn=True),
+            id=call.id,
+            seconds=self._seconds,
+            table=call.id,
+            name=f"{shown(context.game_id[:64])}, {call.method} of {shown(agent[:64])}",
+            agent_id=agent,
+            method=call.method,
+            context=context,
+            info=info,
+            chance=self._chance,
+        )
+
+    def _addressed(self, call: Call, info: PrivateInfo | PublicInfo) -> str:
+        """Return the agent of a call: `agent`, else the self of `info`, else the only agent on the connection.
+
+        Raises:
+            ValueError: if it is none of these, or two of them disagree.
+        """
+        if isinstance(info, PrivateInfo):
+            agent = info.self.id
+            if call.agent not in (None, agent):
+                raise ValueError(f"agent is {call.agent!r}, but info is {agent!r}'s")
+            self._selves.pop(agent, None)
+            self._selves[agent] = None
+            if len(self._selves) > CALLS:
+                del self._selves[next(iter(self._selves))]
+            return agent
+        if call.agent is not None:
+            return call.agent
+        if len(self._selves) != 1:
+            agents = ", ".join(self._selves) or "none has thought yet"
+            raise ValueError(f"which agent is to {call.method}? Name it in `agent` ({agents})")
+        return next(iter(self._selves))
+
+
+def _argument(what: str, data: Any, kind: type[Wired]) -> Wired:
+    try:
+        return read(data, kind)
+    except ValueError as error:
+        raise ValueError(_shown(f"{what} is no {kind.__name__}: {error}")) from None
+
+
+def _check_size(context: GameState, info: PrivateInfo | PublicInfo) -> None:
+    """Check the numbers of players and results, because agents keep them.
+
+    Raises:
+        ValueError: if no match has as many, or an id or name is too long.
+    """
+    count = len(context.players)
+    if count > SEATS:
+        raise ValueError(f"context has {count} players; mafia is played by at most {SEATS}")
+    names = [context.game_id, *(name for player in context.players for name in (player.id, player.name))]
+    if isinstance(info, PrivateInfo):
+        knowledge = info.private_knowledge
+        names += [info.game_state.game_id, info.self.id, info.self.name]
+        crowds = len(knowledge.mafia_teammates or ()), len(knowledge.night_actions or ())
+        if max(crowds) > SEATS or len(knowledge.investigation_results) > SEATS * DAYS:
+            raise ValueError("privateKnowledge holds more than a match has")
+    longest = max(names, key=len)
+    if len(longest) > NAME:
+        raise ValueError(f"an id or name has {len(longest)} characters; at most {NAME} are taken")
+
+
+def _cancel(data: str | bytes) -> Cancel | None:
+    try:
+        return msgspec.json.decode(data, type=Cancel)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
+
+
+def _shown(text: str) -> str:
+    return text.encode(errors="replace").decode()[:500]
+
 
 AGENTS = 1_000
 """Most agents that are kept. The least recently used is removed first."""

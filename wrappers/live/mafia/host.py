@@ -1,11 +1,20 @@
-"""Our host: matches of mafia between agents in this process and elsewhere, with deadlines, a log and events."""
+"""Our host: matches of mafia between agents in this process and elsewhere, with deadlines, a log and events.
+
+`MafiaHostSession` is a match without I/O: the calls that are due, and the effects of their answers. The referee
+(`parlour.envs.core.match.Match`) has the rules, and the game's view decides what each agent sees. The session has the
+calls and their limits. At night and in the vote all agents are called at once, in the discussion one after another. An
+agent that fails loses only that answer: a night action is requested again, then drawn at random; a vote is an
+abstention; a statement is left out.
+"""
 
 import asyncio
 import contextlib
 import logging
 import secrets
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from typing import Any
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
 
 import aiohttp
 import msgspec
@@ -13,21 +22,46 @@ import numpy as np
 from msgspec import UNSET
 from yarl import URL
 
+from ....envs.core.counted import counted
 from ....envs.core.game import Game
-from ....envs.core.turn_state import AgentResponse
+from ....envs.core.match import Match
+from ....envs.core.record import plain
+from ....envs.core.turn_state import Action, AgentResponse, Message, MessageScope, TurnState
+from ....envs.mafia.actions import sayable
+from ....envs.mafia.rules import Choice
+from ....envs.mafia.statements import read as read_act
+from ....envs.mafia.statements import to_wire
+from ....envs.mafia.table import DISCUSSION, GENERAL, NIGHT, ROLES, TARGET, VOTE, WINNERS
+from ....envs.mafia.view import log as record_log
 from ...logs.match_log import MatchLog, SafeMatchLog
+from ...logs.match_log import describe_error as described
 from ...logs.match_log import escaped as shown
 from ..common.client import Backoff, LiveError, http_client, next_message, open_websocket, retry
 from ..common.clock import Deadline
-from .agent_policy import AgentPolicy, Apart, MafiaLimits, ask, called, model_calls, replacement
-from .host_session import DueCall, Fault, MafiaHostSession, MafiaResult, Step
+from .agent import MESSAGE_LIMIT
+from .agent_policy import (
+    AgentPolicy,
+    Apart,
+    ChunkLimit,
+    MafiaLimits,
+    SentenceLimit,
+    ask,
+    beside,
+    called,
+    model_calls,
+    read_choice,
+    replacement,
+)
+from .conversion import ContextWriter
 from .messages import (
+    NIGHT_ACTIONS,
     AgentConfig,
     Cancel,
     Event,
     GameState,
     Method,
     NightAction,
+    Phase,
     PrivateInfo,
     PublicInfo,
     Reply,
@@ -35,7 +69,520 @@ from .messages import (
     encode,
     read,
 )
-from .session import MESSAGE_LIMIT
+
+_ACTIONS: dict[str, Method] = {"NIGHT_ACTIONS": "nightAction", "DAY_DISCUSSION": "say", "DAY_VOTING": "vote"}
+"""The method that is called after a thought, by phase."""
+_STREAMS = {"NIGHT_ACTIONS": "night", "DAY_DISCUSSION": "day", "DAY_VOTING": "vote"}
+"""The name of a phase in the ids of streams."""
+_BY_SCRIPT = {"by": "a scripted agent"}
+"""The field of a statement's events if the statement is not the agent's own."""
+NAME_LENGTH = 64
+"""Most characters of an id or name."""
+
+
+class ActionTaken(NamedTuple):
+    """A played action, for match logs.
+
+    `agent` is the game's name of the player; `replaced` is why the action is not the player's own, None: it is.
+    """
+
+    agent: str
+    action: Action
+    replaced: str | None = None
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A missing or illegal answer of an agent.
+
+    Attributes:
+        agent_id: the agent.
+        phase, round_number: the time of the fault.
+        method: the called method.
+        problem: the reason.
+        instead: the replacement; "": none.
+    """
+
+    agent_id: str
+    phase: str
+    round_number: int
+    method: str
+    problem: str
+    instead: str = ""
+
+
+@dataclass(eq=False)
+class DueCall:
+    """A call to make now: of a method of a seat's agent.
+
+    Attributes:
+        number: the number of the call; `MafiaHostSession.arguments` returns its arguments.
+        seat: the seat of the agent.
+        method: the method.
+        seconds: the time for the answer.
+        characters: the most characters of a stream (``think``, ``say``); 0 for the others.
+        stream: the fields of every event of its stream.
+        tries: the calls for the same decision, with this one.
+        context, info: its arguments, as soon as they are written.
+        choices: the choices of others when they were written.
+        called: whether the agent was called with these arguments.
+        text: the chunks that were passed on.
+        problem: why the stream ends here; None: it goes on.
+        replaced: why the answer is not the agent's own; None: it is.
+    """
+
+    number: int
+    seat: int
+    method: Method
+    seconds: float
+    characters: int
+    stream: dict[str, str]
+    tries: int = 1
+    context: GameState | None = None
+    info: PrivateInfo | PublicInfo | None = None
+    choices: int = 0
+    called: bool = False
+    text: list[str] = field(default_factory=list)
+    problem: str | None = None
+    replaced: str | None = None
+
+    def __post_init__(self) -> None:
+        """Prepare the limits of the stream."""
+        self._chunks, self._sentences = ChunkLimit(self.characters), SentenceLimit()
+
+    def take(self, chunk: Any) -> list[str]:
+        """Return the parts of the next chunk of the stream that are within the limits."""
+        parts = self._chunks.take(chunk)
+        if self._chunks.error is not None:
+            self.problem = described(self._chunks.error)
+        if self.method == "say":
+            parts = [passed for part in parts if (passed := self._sentences.take(part))]
+            if self._sentences.full:
+                self.problem = "more than five sentences: the rest is left out"
+        self.text += parts
+        return parts
+
+
+class Step(NamedTuple):
+    """What has happened since the last step, in order, and the calls to make now."""
+
+    happened: list[Event | ActionTaken | Fault]
+    calls: list[DueCall]
+
+
+@dataclass(frozen=True)
+class MafiaResult:
+    """Result of a match.
+
+    Attributes:
+        game_id: the id of the match.
+        winner: ``"town"``, ``"mafia"``, or None at the limit of days.
+        rounds: the number of nights.
+        names: the players' names by agent id.
+        roles: the roles by agent id.
+        payoffs: the payoffs by agent id.
+        faults: the faults of the agents, in order.
+        record: the bytes of the final record.
+    """
+
+    game_id: str
+    winner: Literal["town", "mafia"] | None
+    rounds: int
+    names: dict[str, str]
+    roles: dict[str, str]
+    payoffs: dict[str, float]
+    faults: list[Fault]
+    record: bytes
+
+
+class MafiaHostSession:
+    """A match of mafia between agents that are called as the AgentPolicy document says.
+
+    Call `begin`, make the calls of every `Step`, and report each call: `chunk` for every chunk of a stream, then
+    `answered` or `failed`. Reports of a call that is not `running` are ignored. The match is over when no call is
+    running; then `result` is set.
+
+    Args:
+        game: mafia, with one seat per player.
+        players: id and name, seat by seat.
+        game_id: the id of the match.
+        seed: the seed of roles and random targets; None: fresh entropy.
+        limits: the limits of the agents' answers.
+
+    Attributes:
+        match: the referee.
+        roles: the roles, seat by seat.
+        faults: the faults so far, in order.
+        result: the result; None: the match is running.
+        seed: the seed of the match.
+
+    Raises:
+        ValueError: if there are not as many players as seats, or ids or names are not all different and printable.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        players: Sequence[tuple[str, str]],
+        *,
+        game_id: str,
+        seed: int | None = None,
+        limits: MafiaLimits | None = None,
+    ) -> None:
+        self._ids = [player_id for player_id, _ in players]
+        self._names = [name for _, name in players]
+        _check_players(game, self._ids, self._names)
+        self.game = game
+        self.game_id = game_id
+        self.limits = limits or MafiaLimits()
+        self.faults: list[Fault] = []
+        self.result: MafiaResult | None = None
+        self.seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1) if seed is None else seed
+        self.match = Match(game)
+        self.match.reset(self.seed)
+        self.roles = [ROLES[role] for role in self.match.table.role[: game.seats].tolist()]
+        self._seats = {name: seat for names in (self._names, self._ids) for seat, name in enumerate(names)}
+        self._writer = ContextWriter(game.agents, self._ids, self._names)
+        self._phase: Phase = "SETUP"
+        self._round = 1
+        self._events = 0
+        self._messages: list[Message] = []  # the statements
+        self._shown: Any = None  # a copy of the record, from which the view writes the states of agents
+        self._public: TurnState | None = None  # the public state of the phase
+        self._order: list[int] = []  # the seats that choose tonight, or vote
+        self._choices: dict[int, int] = {}  # the targets so far; −1: abstention
+        self._beside: dict[int, dict[str, Any]] = {}  # metadata or reason of each choice
+        self._replaced: dict[int, str] = {}  # why a choice is not the agent's own
+        self._running: dict[int, DueCall] = {}
+        self._count = 0
+        self._calls: list[DueCall] = []
+        self._happened: list[Event | ActionTaken | Fault] = []
+
+    # Reports.
+
+    def begin(self) -> Step:
+        """Begin the match."""
+        players = [{"id": i, "name": n} for i, n in zip(self._ids, self._names, strict=True)]
+        self._tell("GAME_CREATED", players=players)
+        self._tell("ROLES_ASSIGNED", private=True, roles=dict(zip(self._ids, self.roles, strict=True)))
+        self._go_on()
+        return self._step()
+
+    def arguments(self, number: int) -> tuple[GameState, PrivateInfo | PublicInfo]:
+        """Return the arguments of a call, written now: at night, teammates may have chosen since the thought.
+
+        Raises:
+            KeyError: if the call is not running.
+        """
+        call = self._running[number]
+        if not call.called:
+            call.called = True
+            asks_in_public = call.method in ("say", "vote")
+            if call.context is None or (not asks_in_public and call.choices != len(self._choices)):
+                call.choices = len(self._choices)
+                call.context, call.info = self._writer.private(self._turn_state(call.seat))
+            if asks_in_public:
+                call.info = self._public_info()
+        assert call.context is not None
+        assert call.info is not None
+        return call.context, call.info
+
+    def running(self, number: int) -> bool:
+        """Return whether a call is running."""
+        return number in self._running
+
+    def chunk(self, number: int, chunk: Any) -> Step:
+        """Report the next chunk of a stream. If it exceeds a limit, the call ends."""
+        running = self._running.get(number)
+        if running is not None:
+            for part in running.take(chunk):
+                self._tell_chunk(running, part)
+            if running.problem is not None:
+                self._fault(running.seat, running.method, running.problem)
+                self._end_stream(running)
+        return self._step()
+
+    def replaced(self, number: int, problem: str) -> Step:
+        """Report that a scripted agent answers instead of a language model's agent."""
+        running = self._running.get(number)
+        if running is not None and running.replaced is None:
+            running.replaced = problem
+            method = running.method
+            self._fault(running.seat, method, problem, "no thought" if method == "think" else _BY_SCRIPT["by"])
+            if method == "say":
+                running.stream = running.stream | _BY_SCRIPT
+        return self._step()
+
+    def answered(self, number: int, answer: Any = None) -> Step:
+        """Report the end of a stream, or a choice: a struct, a dict, or an object with the same attributes."""
+        running = self._running.get(number)
+        if running is not None and running.characters:
+            self._end_stream(running)
+        elif running is not None:
+            context, info = self.arguments(number)
+            try:
+                choice = read_choice(answer, self._ids[running.seat], context, info)
+                target, problem, said = None if choice is None else choice.target_id, None, beside(choice)
+            except Exception as error:  # the attributes of a foreign object may raise anything
+                target, said = None, {}
+                problem = str(error) if type(error) is ValueError else described(error)
+            self._end_choice(running, target, problem, said)
+        return self._step()
+
+    def failed(self, number: int, problem: str) -> Step:
+        """Report that a call has ended without an answer, or in the middle of a stream, and why."""
+        running = self._running.get(number)
+        if running is not None and running.characters:
+            self._fault(running.seat, running.method, problem)
+            self._end_stream(running)
+        elif running is not None:
+            self._end_choice(running, None, problem, {})
+        return self._step()
+
+    def _step(self) -> Step:
+        step = Step(self._happened, self._calls)
+        self._happened, self._calls = [], []
+        return step
+
+    def _tell(self, event_type: str, private: bool = False, **payload: Any) -> None:
+        """Report an event; private events are for those who may see all roles."""
+        self._events += 1
+        event = Event(
+            event_type=event_type,
+            game_id=self.game_id,
+            sequence=self._events,
+            timestamp=time.time_ns() // 1_000_000,
+            private=private,
+            payload=payload,
+        )
+        self._happened.append(event)
+
+    def _tell_chunk(self, running: DueCall, chunk: str) -> None:
+        """Report a chunk of a stream; an empty one ends the stream."""
+        thinks = running.method == "think"
+        name = "AGENT_THINK_STREAM" if thinks else "AGENT_SAY_STREAM"
+        self._tell(name, private=thinks, **running.stream, chunk=chunk)
+
+    def _tell_elimination(self, seat: int, by: str) -> None:
+        agent, role = self._ids[seat], self.roles[seat]
+        self._tell("PLAYER_ELIMINATED", playerId=agent, role=role, eliminatedBy=by, roundNumber=self._round)
+
+    def _fault(self, seat: int, method: str, problem: str, instead: str = "") -> None:
+        """Report a missing or illegal answer of an agent."""
+        fault = Fault(self._ids[seat], self._phase, self._round, method, problem, instead)
+        self.faults.append(fault)
+        self._happened.append(fault)
+
+    def _id(self, seat: int) -> str | None:
+        return self._ids[seat] if seat >= 0 else None
+
+    # The phases.
+
+    def _enter(self, phase: Phase) -> None:
+        """Enter a phase, and report it if it is a new one."""
+        if phase == self._phase:
+            return
+        before, self._phase = self._phase, phase
+        self._round = number = int(self._shown.round_number)
+        day = number - (phase == "NIGHT_ACTIONS")
+        names: dict[str, Any] = {"from": before, "to": phase}
+        self._tell("PHASE_CHANGED", **names, dayNumber=day, roundNumber=number)
+
+    def _go_on(self) -> None:
+        """Add the calls of the next decisions, or end the match."""
+        self._shown = table = plain(self.match.table)
+        if table.done:
+            self._enter("END")
+            self._end(table)
+        elif table.phase == DISCUSSION:
+            self._enter("DAY_DISCUSSION")
+            self._call(self.match.turn, "think")
+        else:
+            night = table.phase == NIGHT
+            self._enter("NIGHT_ACTIONS" if night else "DAY_VOTING")
+            living = np.flatnonzero(table.alive).tolist()
+            by_role = [seat for role in NIGHT_ACTIONS for seat in living if self.roles[seat] == role]
+            self._order, self._choices, self._public = by_role if night else living, {}, None
+            self._beside, self._replaced = {}, {}
+            for seat in self._order:
+                self._call(seat, "think")
+
+    def _choose(self, seat: int, target: int, said: Mapping[str, Any]) -> None:
+        """Store a choice; resolve the night, or the vote, after the last one."""
+        self._choices[seat], self._beside[seat] = target, dict(said)
+        night = self._phase == "NIGHT_ACTIONS"
+        if night:
+            record_log(self._shown, "night")[self._round - 1, seat] = target
+            agent, target_id, kind = self._ids[seat], self._ids[target], NIGHT_ACTIONS[self.roles[seat]]
+            self._tell("NIGHT_ACTION_SUBMITTED", True, agentId=agent, actionType=kind, targetId=target_id, **said)
+            if kind == "INVESTIGATE":
+                found = self.roles[target] == "mafia"
+                self._tell("INVESTIGATION_RESULT", True, agentId=agent, targetId=target_id, isMafia=found)
+        if len(self._choices) == len(self._order):
+            self._choices = {actor: self._choices[actor] for actor in self._order}
+            if night:
+                self._resolve_night()
+            else:
+                self._resolve_vote()
+            self._go_on()
+
+    def _resolve_night(self) -> None:
+        table, agents = self.match.table, self.game.agents
+        for seat, target in self._choices.items():
+            payload = {"actionType": NIGHT_ACTIONS[self.roles[seat]], "targetId": agents[target], **self._beside[seat]}
+            self._play(seat, Choice(TARGET, target), Action("nightAction", payload), self._replaced.get(seat))
+        killed = int(table.killed)
+        self._enter("MORNING_REVEAL")
+        self._tell("NIGHT_RESOLVED", killed=self._id(killed), prevented=bool(table.prevented))
+        if killed >= 0:
+            self._tell_elimination(killed, "night_kill")
+
+    def _resolve_vote(self) -> None:
+        """Publish and play the votes, which were hidden until the last one."""
+        agents, votes = self.game.agents, {}
+        for seat, target in self._choices.items():
+            votes[self._ids[seat]] = self._id(target)
+            self._tell("VOTE_CAST", voterId=self._ids[seat], targetId=self._id(target), **self._beside[seat])
+        for seat, target in self._choices.items():
+            payload = {"targetId": agents[target] if target >= 0 else None, **self._beside[seat]}
+            self._play(seat, Choice(VOTE, target), Action("vote", payload), self._replaced.get(seat))
+        voted_out = self.match.table.voted_out.tolist()
+        eliminated = next((seat for seat in self._order if voted_out[seat]), -1)
+        self._enter("RESOLUTION")
+        tie = _tied(list(self._choices.values()))
+        self._tell("VOTE_RESULT", eliminatedPlayerId=self._id(eliminated), votes=votes, tie=tie)
+        if eliminated >= 0:
+            self._tell_elimination(eliminated, "vote")
+
+    def _speak(self, seat: int, text: str, replaced: str | None) -> None:
+        """Play a statement: the act that it is read as, or a general one if that act is not legal."""
+        self._shown.turn = seat
+        kind, target = read_act(text, seat, self._seats)
+        if not sayable(self._shown, kind, target):
+            kind, target = GENERAL, -1
+        agents, words = self.game.agents, {"text": text} if text.strip() else {}
+        self._messages.append(Message(f"{len(self._messages)}", agents[seat], MessageScope.PUBLIC, text))
+        self._play(seat, Choice(kind, target), Action("say", {**to_wire((kind, target), agents), **words}), replaced)
+        self._go_on()
+
+    def _play(self, seat: int, move: Choice, action: Action, replaced: str | None) -> None:
+        """Play a move at the referee. `replaced`: why it is not the agent's own; None: it is."""
+        if self.match.turn != seat:
+            raise RuntimeError(f"the rules expect seat {self.match.turn}, not {seat}")
+        self._happened.append(ActionTaken(self.game.agents[seat], action, replaced))
+        self._shown.turn = seat
+        self.match.play(self.game.view.nearest(self._shown, move), silent=True)
+
+    def _end(self, table: Any) -> None:
+        winner: Any = WINNERS[table.winner]
+        self._tell("GAME_ENDED", winner=winner)
+        self.result = MafiaResult(
+            self.game_id,
+            winner,
+            table.round_number,
+            dict(zip(self._ids, self._names, strict=True)),
+            dict(zip(self._ids, self.roles, strict=True)),
+            dict(zip(self._ids, self.match.rewards, strict=True)),
+            self.faults,
+            self.match.table.tobytes(),
+        )
+
+    # The calls.
+
+    def _call(self, seat: int, method: Method, thought: DueCall | None = None, tries: int = 1) -> None:
+        """Add a call; `thought`: the call of `think` before it, with the same context."""
+        limits = self.limits
+        seconds = {"think": limits.think, "say": limits.say}.get(method, limits.act)
+        characters = {"think": limits.thought, "say": limits.statement}.get(method, 0)
+        part, speech = _STREAMS[self._phase], self._shown.speech  # the discussion round of the day, from 0
+        again = f"-{speech + 1}" if speech and part == "day" else ""
+        turn_id = f"{method}-{part}-{self._round}-{self._ids[seat]}{again}"
+        stream = {"agentId": self._ids[seat], "agentName": self._names[seat], "turnId": turn_id}
+        self._count += 1
+        call = self._running[self._count] = DueCall(self._count, seat, method, seconds, characters, stream, tries)
+        if thought is not None:
+            call.context, call.choices = thought.context, thought.choices
+            call.info = thought.info if method == "nightAction" else None
+        self._calls.append(call)
+
+    def _turn_state(self, seat: int) -> TurnState:
+        """Return the state that a seat sees. All choose at once: no seat has the turn."""
+        self._shown.turn = -1
+        return self.game.turn_state(self._shown, seat, self._messages, self.game_id)
+
+    def _public_info(self) -> PublicInfo:
+        """Return the public information; it is the same until the next phase."""
+        if self._public is None:
+            self._public = self.game.public_turn_state(self._shown, self._messages, self.game_id)
+        return self._writer.public(self._public)
+
+    def _end_stream(self, running: DueCall) -> None:
+        """Continue after a stream: an action follows a thought, the next speaker follows a statement."""
+        seat, method = running.seat, running.method
+        del self._running[running.number]
+        self._tell_chunk(running, "")
+        if method == "say":
+            text = "".join(running.text)
+            if not text.strip():
+                self._fault(seat, "say", "it said nothing")
+            self._speak(seat, text, running.replaced)
+        else:
+            self._call(seat, _ACTIONS[self._phase], running)
+
+    def _end_choice(
+        self, running: DueCall, target_id: str | None, problem: str | None, said: Mapping[str, Any]
+    ) -> None:
+        """Store a choice with its metadata or reason (`said`), or its replacement."""
+        seat, method = running.seat, running.method
+        del self._running[running.number]
+        if running.replaced is not None or problem is not None:
+            self._replaced[seat] = running.replaced or str(problem)
+        if problem is None:
+            self._choose(seat, -1 if target_id is None else self._ids.index(target_id), said)
+        elif method == "vote":
+            self._fault(seat, method, problem, "abstains")
+            self._choose(seat, -1, {})
+        elif running.tries < self.limits.tries:
+            self._fault(seat, method, problem)
+            self._call(seat, method, tries=running.tries + 1)
+        else:
+            drawn = self._drawn(seat)
+            self._fault(seat, method, problem, f"{self._names[drawn]}, drawn")
+            self._choose(seat, drawn, {})
+
+    def _drawn(self, seat: int) -> int:
+        """Return a legal target of the night, drawn from the match's stream."""
+        tables = self.game.tables(1)
+        table = tables[0]
+        tables[0] = self.match.table
+        table.turn = seat
+        return int(self.game.rules.decode(table, self.game.view.safe(table)).target)
+
+
+def _check_players(game: Game, ids: Sequence[str], names: Sequence[str]) -> None:
+    """Check the players' ids and names, seat by seat.
+
+    Raises:
+        ValueError: if their number is not that of the seats, or they are not all different and printable.
+    """
+    if len(ids) != game.seats:
+        raise ValueError(f"{counted(len(ids), 'agents')} for a game of {game.seats}")
+    for kind, values in (("id", ids), ("name", names)):
+        for value in values:
+            if not isinstance(value, str) or not 1 <= len(value) <= NAME_LENGTH or not value.isprintable():
+                raise ValueError(f"{kind} {value!r}: give 1 to {NAME_LENGTH} printable characters")
+        if len(set(values)) != len(values):
+            raise ValueError(f"{kind}s {', '.join(values)}: no two agents may have the same")
+    for name, agent_id in zip(names, ids, strict=True):
+        if name in ids and name != agent_id:
+            raise ValueError(f"{agent_id} cannot be called {name!r}, which is another agent's id")
+
+
+def _tied(votes: list[int]) -> bool:
+    """Return whether two or more targets have the most votes, and more than one each."""
+    counts = sorted((votes.count(target) for target in {vote for vote in votes if vote >= 0}), reverse=True)
+    return len(counts) > 1 and counts[0] == counts[1] > 1
+
 
 logger = logging.getLogger(__name__)
 
