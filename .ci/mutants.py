@@ -39,11 +39,10 @@ ROOT = Path(__file__).parents[1]
 TESTS = {
     "envs/holdem/*": "tests/holdem/test_rules.py tests/holdem/test_actions.py tests/holdem/test_observation.py "
     "tests/holdem/test_view.py tests/test_load.py -k 'not (auction or bargaining or tangram)'",
-    "envs/mafia/*": "tests/mafia/test_rules.py tests/mafia/test_day.py tests/mafia/test_statements.py "
-    "tests/mafia/test_observation.py",
+    "envs/mafia/*": "tests/mafia/test_rules.py tests/mafia/test_day.py tests/mafia/test_statements.py",
     "envs/auction/*": "tests/auction/test_rules.py tests/test_load.py -k 'not (holdem or bargaining or tangram)'",
     "envs/bargaining/*": "tests/bargaining/test_rules.py tests/test_load.py -k 'not (holdem or auction or tangram)'",
-    "envs/tangram/*": "tests/tangram/test_rules.py tests/tangram/test_actions.py tests/tangram/test_observation.py "
+    "envs/tangram/*": "tests/tangram/test_rules.py tests/tangram/test_actions.py "
     "tests/tangram/test_view.py tests/tangram/test_figure_sets.py",
     "envs/small/*": "tests/small/test_rules.py",
     "envs/werewolf/*": "tests/werewolf/test_werewolf.py",

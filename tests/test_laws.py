@@ -16,6 +16,7 @@ import pytest
 from cases import CASES
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 from parlour import envs
 from parlour.envs import Action, AgentResponse, GameEnv
 from parlour.envs.core.turn_state import ERROR_CODES
@@ -108,6 +109,26 @@ def test_any_answer_is_taken_or_refused_with_a_documented_code(game_id, data):
     env = environment_at_a_decision(trial, seed=data.draw(st.integers(0, 5)), steps=data.draw(st.integers(0, 6)))
     agent = data.draw(st.sampled_from(env.possible_agents))
     try_answer(trial, env, agent, data.draw(answers(env.game, env.turn_state(env.agent_selection).allowed_actions)))
+
+
+JUNK = (-1, 0.5, 1001, 10**400, float("nan"), True, "5", "", "x" * 4001, None, [], [50], {}, {"player_0": 100})
+
+
+def test_a_payload_that_is_not_valid_by_its_schema_is_refused(game_id):
+    """With another value, a field less or one more than a legal one: at some decisions of an episode."""
+    game = envs.game(game_id)
+    for steps in range(6):
+        env = environment_at_a_decision(Trial("any answer", game, 1), seed=steps, steps=steps)
+        legal = [game.view.encode(env.table, index).action for index in np.flatnonzero(env.match.mask)]
+        payloads = {action.action_type: action.payload for action in legal}
+        for offer in env.turn_state(env.agent_selection).allowed_actions:
+            payload, schema = payloads.get(offer.action_type, {}), Draft202012Validator(offer.payload_schema)
+            wrong = [{**payload, field: junk} for field in payload for junk in JUNK] + [{**payload, "more": 1}]
+            wrong += [{field: payload[field] for field in payload if field != other} for other in payload]
+            for one in wrong:
+                if not schema.is_valid(one):
+                    result = env.clone().submit(env.agent_selection, Action(offer.action_type, one))
+                    assert result.error in ("invalid_payload", "game_rule_violation"), (offer, one)
 
 
 # Golden playthroughs.

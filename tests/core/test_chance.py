@@ -39,12 +39,6 @@ def small_mafia(**options):
     return envs.game("mafia", **(settings | options))
 
 
-def test_the_deal_of_roles_is_every_arrangement_with_the_same_probability():
-    starts = chance.starts(small_mafia(doctors=1))
-    assert len({table.role[:5].tobytes() for _, table in starts}) == len(starts) == 5 * 4
-    assert [probability for probability, _ in starts] == pytest.approx([1 / 20] * 20)
-
-
 def test_a_tied_vote_eliminates_one_of_the_leaders():
     game = small_mafia()
     table = next(t for _, t in chance.starts(game) if t.role[0] == 1)

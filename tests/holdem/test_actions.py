@@ -6,7 +6,6 @@ from dealing import deal, play
 from parlour.envs.holdem import rules, view
 from parlour.envs.holdem.rules import Move
 from parlour.envs.holdem.table import RAISE
-from parlour.envs.holdem.view import game_state, phase
 
 
 def legal_moves(table):
@@ -32,22 +31,6 @@ def test_amounts_are_offered_once_all_in_first_and_then_the_least():
     assert [move.amount for number, move in legal_moves(table).items() if number >= 2] == [4, 6, 10]
     table = deal([4, 10])
     assert {number: move.amount for number, move in legal_moves(table).items() if number >= 2} == {9: 4}
-
-
-def offered(table):
-    return view.allowed(game_state(table, int(table.turn)), int(table.turn), phase(table))
-
-
-def test_allowed_actions_have_the_order_and_live_bounds_of_the_document():
-    allowed = offered(deal([100, 100]))
-    assert [action.action_type for action in allowed] == ["fold", "call", "raiseTo"]
-    assert allowed[2].payload_schema["properties"]["amount"] == {"type": "integer", "minimum": 4, "maximum": 100}
-    assert [a.action_type for a in offered(play(deal([100, 100]), "call"))] == [
-        "fold",
-        "check",
-        "raiseTo",
-    ]
-    assert [a.action_type for a in offered(play(deal([100, 30]), "raise 100"))] == ["fold", "call"]
 
 
 @pytest.mark.parametrize(("amount", "number"), [(4, 2), (5, 5), (7, 6), (50, 8), (60, 9), (100, 9)])

@@ -1,8 +1,6 @@
 """All-in pots at equity: exact on flop and turn, unbiased before the flop, and nothing else is changed."""
 
-import sys
 from itertools import combinations
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -132,37 +130,3 @@ def test_a_given_board_is_no_luck():
     tables = tables_with_seed(made, 50, 1)
     returns = play_until_done(made, [made.bots["maniac"](made, 1)], tables)
     assert np.array_equal(without_luck(made.options, tables, returns), returns)
-
-
-def test_tables_that_were_saved_when_the_class_was_elsewhere_load(heads_up, tmp_path, monkeypatch):
-    """Runs of version 0.2 name the class by the module in which it was then."""
-    tables = SelfPlayTables(heads_up, 8, expected_rewards=AllInEquity(heads_up.seats, 100, 7))
-    tables.reset(seed=3)
-    before = ModuleType("parlour.training.games.holdem.all_in")
-    before.AllInEquity = AllInEquity
-    with monkeypatch.context() as then:
-        then.setitem(sys.modules, before.__name__, before)
-        then.setattr(AllInEquity, "__module__", before.__name__)
-        tables.save(tmp_path / "tables.pkl")
-    assert before.__name__.encode() in (tmp_path / "tables.pkl").read_bytes()
-    again = SelfPlayTables(heads_up, 8, expected_rewards=AllInEquity(heads_up.seats, 100, 0))
-    again.load(tmp_path / "tables.pkl")
-    assert isinstance(again._expected_rewards, AllInEquity)
-    assert again._expected_rewards._random.integers(2**60) == tables._expected_rewards._random.integers(2**60)
-
-
-def test_tables_with_the_records_of_an_earlier_version_begin_again(heads_up, tmp_path, caplog):
-    """The log of a hand has changed since version 0.2: such a run goes on with new episodes."""
-    tables = SelfPlayTables(heads_up, 8)
-    tables.reset(seed=3)
-    now = tables.tables.tables
-    fields = [("log_seat", "i1", 4), *((name, now.dtype[name]) for name in now.dtype.names if name != "log")]
-    tables.tables.tables = np.zeros(8, fields).view(np.recarray)
-    tables.save(tmp_path / "tables.pkl")
-    again = SelfPlayTables(heads_up, 8)
-    assert not again.load(tmp_path / "tables.pkl")
-    assert [record.message.partition(": ")[2] for record in caplog.records] == [
-        "its tables are of an earlier version, so their episodes begin again"
-    ]
-    again.reset(seed=3)
-    again.step(again.tables.sample())

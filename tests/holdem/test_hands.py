@@ -72,32 +72,6 @@ def test_the_best_hand_of_fewer_cards(names, description):
     assert hands.describe(strength(names)) == description
 
 
-@pytest.mark.parametrize(
-    ("better", "worse"),
-    [
-        ("As Kd 9h 7c 5s", "As Kd 9h 7c 4s"),  # the fifth card decides
-        ("As Ad Kh 3c 2s", "Ah Ac Qh Jc Ts"),  # the kicker of a pair
-        ("As 9s 7s 4s 3s", "As 9s 7s 4s 2s"),  # the fifth card of a flush
-        ("3s 3d 3h 2c 2s", "2s 2d 2h Ac As"),  # the trips decide first
-        ("2s 3d 4h 5c 6s", "As 2d 3h 4c 5s"),
-    ],
-)
-def test_the_order_of_hands(better, worse):
-    assert strength(better) > strength(worse)
-
-
-@pytest.mark.parametrize(
-    ("board", "one", "other"),
-    [
-        ("As Ad Kh Kc Qs", "Jd Jh", "3d 2h"),  # a third pair does not count
-        ("As Ad Kh Kc 5s", "5d 2h", "4d 4h"),  # both counterfeited: the board's five plays
-        ("As Qd Td 6c 5h", "Kh 2s", "Kd 2c"),  # suits do not rank
-    ],
-)
-def test_split_pots(board, one, other):
-    assert strength(f"{board} {one}") == strength(f"{board} {other}")
-
-
 @pytest.mark.parametrize("number", [-1, 0, 9 << 26, 1 << 40])
 def test_a_number_that_is_no_strength_is_refused(number):
     with pytest.raises(ValueError, match=f"^{number} is not the strength"):

@@ -7,31 +7,12 @@ import pytest
 from dealing import bounds, deal, play, won
 from parlour.envs.core.rng import streams
 from parlour.envs.holdem import game, rules
-from parlour.envs.holdem.table import PHASES
 
-ACES, KINGS, QUEENS, JACKS, RAGS = "As Ad", "Ks Kd", "Qs Qd", "Js Jd", "7c 2d"
+ACES, KINGS, QUEENS, JACKS = "As Ad", "Ks Kd", "Qs Qd", "Js Jd"
 DRY = "Th 8h 6c 4s 3c"
-ROYAL = "Ah Kh Qh Jh Th"
-"""A board that plays for everyone."""
 
 
 # The order of play.
-
-
-def test_heads_up_the_dealer_posts_the_small_blind_and_acts_first_before_the_flop_and_last_after_it():
-    table = deal([100, 100], button=1)
-    assert (table.bet[1], table.bet[0], table.turn) == (1, 2, 1)
-    play(table, "call")
-    assert table.turn == 0
-    play(table, "check")
-    assert (PHASES[table.phase], table.turn) == ("flop", 0)
-
-
-def test_left_of_the_big_blind_acts_first_and_left_of_the_dealer_after_the_flop():
-    table = deal([100] * 4, button=1)
-    assert (table.bet[2], table.bet[3], table.turn) == (1, 2, 0)
-    play(table, "call call call check")
-    assert (PHASES[table.phase], table.turn) == ("flop", 2)
 
 
 def test_an_episode_has_as_many_players_as_were_drawn():
@@ -52,20 +33,7 @@ def test_empty_seats_are_skipped():
     assert table.cards[1].tolist() == [-1, -1]
 
 
-def test_the_big_blind_has_the_option():
-    table = play(deal([100] * 3), "call call")
-    assert (table.turn, table.to_call, bounds(table)) == (2, 0, (4, 100))
-    play(table, "raise 8 fold fold")
-    assert won(table) == [-2, -2, 4]
-
-
 # Blinds and antes.
-
-
-def test_antes_are_dead_money():
-    table = deal([100] * 3, ante=5)
-    assert (table.pot, table.to_call, table.committed.tolist()[:3]) == (18, 2, [5, 6, 7])
-    assert bounds(table) == (4, 95)
 
 
 def test_a_short_ante_plays_for_the_antes_only():
@@ -97,22 +65,6 @@ def test_a_short_small_blind_is_all_in():
 
 
 # The size of raises.
-
-
-def test_a_raise_is_at_least_the_last_one():
-    table = deal([200] * 4)
-    assert bounds(table) == (4, 200)
-    play(table, "raise 7")
-    assert bounds(table) == (12, 200)
-    play(table, "raise 20")
-    assert bounds(table) == (33, 200)
-
-
-def test_after_the_flop_a_bet_is_at_least_the_big_blind():
-    table = play(deal([200] * 2, small_blind=5, big_blind=10), "raise 50 call")
-    assert bounds(table) == (10, 150)
-    play(table, "raise 10")
-    assert bounds(table) == (20, 150)
 
 
 def test_a_short_all_in_does_not_reopen_the_betting():
@@ -160,26 +112,6 @@ def test_the_raise_cap(cap, raises):
 # The end of a hand.
 
 
-def test_the_best_hand_wins_the_pot():
-    table = play(deal([100] * 3, cards=[QUEENS, ACES, KINGS], board=DRY), "raise 10 call call" + " check" * 9)
-    assert won(table) == [-10, 20, -10]
-    assert table.showdown
-
-
-def test_what_a_short_caller_cannot_match_comes_back():
-    table = play(deal([100, 30], cards=[RAGS, ACES], board=DRY), "raise 100 call")
-    assert won(table) == [-30, 30]
-    assert table.stack.tolist()[:2] == [70, 60]
-    assert table.won.tolist()[:2] == [0, 60]
-
-
-@pytest.mark.parametrize("button", range(3))
-def test_the_odd_chip_goes_to_the_first_winner_left_of_the_dealer(button):
-    table = deal([100] * 3, button=button, board=ROYAL)
-    play(table, "call fold check" + " check" * 6)  # the small blind folds: a pot of 5
-    assert np.roll(won(table), -button).tolist() == [0, -1, 1]
-
-
 @pytest.mark.parametrize(
     ("dealer", "put_in", "won"),
     [
@@ -201,22 +133,6 @@ def test_odd_chips_of_every_pot(dealer, put_in, won):
     table.folded[3:5] = True
     rules.pay_pots(table)
     assert table.won.tolist()[:5] == [*won, 0, 0]
-
-
-@pytest.mark.parametrize("button", range(4))
-def test_side_pots_to_every_depth(button):
-    """Stacks 10, 20, 30, 40, best hand shortest: each wins its own pot."""
-    cards, stacks = [ACES, KINGS, QUEENS, JACKS], [10, 20, 30, 40]
-    table = deal(stacks, cards=cards, board=DRY, button=button)
-    all_in(table)
-    assert table.won.tolist()[:4] == [40, 30, 20, 0]
-    assert won(table) == [30, 10, -10, -30]
-    assert table.stack[3] == 10
-
-
-def all_in(table):
-    while not table.done:
-        play(table, f"raise {bounds(table)[1]}" if bounds(table)[1] else "call")
 
 
 # Many hands.

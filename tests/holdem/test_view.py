@@ -15,20 +15,6 @@ def headsup():
     return deal([200, 200], cards=["Ac Qh", "8c 3h"], board=BOARD)
 
 
-def test_a_flop_reads_like_the_document():
-    table = play(headsup(), "raise 10 call check raise 25")
-    seen = view.game_state(table, 1).to_dict()
-    assert (seen["hand"], seen["phase"], seen["board"], seen["pot"]) == (1, "flop", ["As", "Kh", "7d"], 45)
-    assert (seen["dealer"], seen["turn"], seen["toCall"]) == (0, 1, 25)
-    assert seen["last"] == {"seat": 0, "kind": "raiseTo", "amount": 25}
-    assert seen["actions"] == [{"kind": "fold"}, {"kind": "call"}, {"kind": "raiseTo", "min": 50, "max": 190}]
-    mine, theirs = seen["players"][1], seen["players"][0]
-    assert (mine["seat"], mine["stack"], mine["bet"], mine["cards"]) == (1, 190, 0, ["8c", "3h"])
-    assert (theirs["seat"], theirs["stack"], theirs["bet"]) == (0, 165, 25)
-    assert "cards" not in theirs
-    assert mine["rank"] == "High Card, Ace"
-
-
 def raised(table, actions):
     """`actions` times the least raise."""
     for _ in range(actions):
@@ -46,24 +32,6 @@ def test_of_a_history_beyond_the_record_it_is_said_how_much_is_missing():
     again, seat = game("holdem", seats=2).view.load(game("holdem", seats=2).turn_state(table, 0, ()))
     assert view.game_state(again[0], seat).to_dict()["history"] == seen["history"]
     assert int(again[0].log_dropped) == 7
-
-
-def test_a_showdown_is_shown_as_hand_complete():
-    table = play(headsup(), "raise 200 call")
-    outcome = view.outcome(table, 1)
-    assert (outcome["hand"], outcome["showdown"], outcome["reason"]) == (1, True, "showdown")
-    assert outcome["results"] == [
-        {"seat": 0, "cards": ["Ac", "Qh"], "rank": "Two Pair, Aces and Twos", "won": 400},
-        {"seat": 1, "cards": ["8c", "3h"], "rank": "Pair of Twos", "won": 0},
-    ]
-    assert [payoff["utility"] for payoff in outcome["payoffs"]] == [200, -200]
-    assert view.phase(table) == "ended"
-
-
-def test_without_a_showdown_only_ones_own_cards_are_reported():
-    outcome = view.outcome(play(headsup(), "fold"), 0)
-    assert (outcome["showdown"], outcome["reason"]) == (False, "fold")
-    assert outcome["results"] == [{"seat": 0, "cards": ["Ac", "Qh"], "won": 0}, {"seat": 1, "won": 2}]
 
 
 def test_hidden_cards_are_redrawn_and_known_ones_are_not():

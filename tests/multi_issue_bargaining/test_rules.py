@@ -71,22 +71,6 @@ def test_one_cannot_accept_nothing_nor_its_own_offer_nor_twice(moves):
     assert "accept" not in [one.action_type for one in env.turn_state(env.agent_selection).allowed_actions]
 
 
-@pytest.mark.parametrize(
-    "payload",
-    [
-        {},
-        {"price": 1, "delivery": 3},
-        {"price": 0.5, "delivery": 0},
-        {"price": 1, "delivery": 1, "more": 1},
-    ],
-)
-def test_a_wrong_offer_is_refused_and_changes_nothing(payload):
-    env = negotiation()
-    before = env.table.tobytes()
-    assert env.submit("player_0", Action("submit_offer", payload)).error == "invalid_payload"
-    assert env.table.tobytes() == before
-
-
 @pytest.mark.parametrize("kind", ["opposed", "random"])
 def test_the_best_outcome_is_worth_one_and_the_worst_nothing(kind):
     tables = envs.VectorGame(envs.game("multi_issue_bargaining", seats=3, preferences=kind), 200)

@@ -23,36 +23,6 @@ def board(**options):
     return env
 
 
-def test_game_state_is_the_documents():
-    state = board().turn_state("player_1").game_state
-    assert state["objective"] == "A house"
-    assert list(state["on_board"]) == ["Red", "Blue"]
-    red = state["on_board"]["Red"]
-    assert set(red) == {"position", "vertices", "rotation", "collisions"}
-    assert (red["position"], red["rotation"], red["collisions"]) == ([50, 60], 90, ["Blue"])
-    # Turned clockwise by 90 degrees, the apex, above the centre, points to the right.
-    unit = 25.6 / 3.37
-    corners = [[50 + unit, 60], [50 - unit, 60 + 2 * unit], [50 - unit, 60 - 2 * unit]]
-    assert red["vertices"] == pytest.approx(np.array(corners))
-    assert list(state["off_board"]) == ["Cream", "Purple", "Brown", "Yellow", "Green"]
-    assert state["off_board"]["Green"]["rotation"] == 0
-    assert state["off_board"]["Green"]["vertices"] == pytest.approx(unit * np.array([[0, 0.5], [-1, -0.5], [1, -0.5]]))
-    assert len(state["off_board"]["Brown"]["vertices"]) == 4
-
-
-def test_what_the_document_does_not_have():
-    env = board(turns=9, plays=4)
-    state = env.turn_state("player_0").game_state
-    assert state["silhouette"][0] == env.table.outline[: env.table.ends[0]].tolist()
-    assert (state["turn_number"], state["turns"], state["plays_left"], state["passes"]) == (2, 9, 3, 0)
-    assert state["moved"] == {"shape": "Blue", "from": None}
-    assert 0 < state["iou"] < 4 / 16
-    env.submit("player_1", Action("finish"))
-    env.submit("player_0", Action("play", {"shape": "Red", "position": [70, 70], "rotation": 0}))
-    moved = env.turn_state("player_0").game_state["moved"]
-    assert moved == {"shape": "Red", "from": {"position": [50, 60], "rotation": 90}}
-
-
 # Back into a record.
 
 

@@ -87,7 +87,6 @@ def test_votes_are_open_and_must_be_cast():
     env = match(*NIGHT, READY, READY, READY, vote("p5"))
     assert (state(env).agent_id, state(env).game_state["votes_so_far"]) == ("p2", {"p1": "p5"})
     assert env.submit("p2", vote("p2")).error == "game_rule_violation"
-    assert env.submit("p2", Action("cast_vote", {"target": None})).error == "invalid_payload"
     assert not state(env).game_state["voting_history"]
 
 
