@@ -1,7 +1,7 @@
 """Duplicate play: every deal is played once in each seat; and scores with their intervals."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from math import sqrt
 from typing import Any
 
@@ -109,24 +109,6 @@ class RunningScore:
         """Return it for a line of text; empty: there are fewer than 2 results."""
         score = self.score()
         return "" if score is None else score.in_words()
-
-
-@dataclass(frozen=True)
-class Response:
-    """What a best response wins, and where.
-
-    Attributes:
-        score: its mean with the interval.
-        parts: the parts of the mean, by the place in the game where it ended and then by how it ended. Their sum is
-            the mean (`unadjusted`, if there is one). Empty: not known.
-        kind: ``"local"`` for a lower bound, ``"exact"``, or ``"approximate"``, which is no bound.
-        unadjusted: the mean and interval with the luck that `score` is without; None: nothing was taken out.
-    """
-
-    score: Score
-    parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    kind: str = "local"
-    unadjusted: Score | None = None
 
 
 def student_quantile(freedom: int) -> float:

@@ -1,6 +1,6 @@
 """A learned best response: a fresh learner that plays against a frozen policy."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -11,33 +11,12 @@ from ...wrappers.rl.opponents import Pool
 from ..algorithms import find
 from ..learning.league import HasPolicy, League
 from ..learning.learner import Learner
-from ..learning.settings import ALGORITHM, TrainConfig
+from ..learning.settings import ALGORITHM, TrainConfig, pair
 from .config import load_config, scale_of, settings_from
 from .run import Budget
 
 Curve = list[tuple[int, float]]
 """Decisions so far, and the learner's mean return since the point before, in `Payoffs.unit`."""
-
-
-def learned_response(
-    policy: Policy, game: Game, *, progress: Callable[[int], None] | None = None, **asked: Any
-) -> tuple[MlpPolicy, Curve]:
-    """Train a new policy against a frozen one, and return it with its learning curve.
-
-    The learner plays one seat and the frozen policy all others. It has the frozen policy's encoder. In a game with
-    teams, copies of the learner play the other seats of its team. What the learner wins afterwards is a lower bound on
-    what a best response wins.
-
-    Args:
-        policy: the frozen policy.
-        game: the game with its options.
-        progress: called with the number of decisions just made.
-        asked: the budget and the settings of the learner, as for `response_config`.
-
-    Raises:
-        ValueError: as `response_config`.
-    """
-    return respond(policy, game, response_config(policy, game, **asked), progress)
 
 
 def response_config(
@@ -48,7 +27,7 @@ def response_config(
     minutes: float | None = None,
     seed: int = 0,
     algorithm: str = ALGORITHM,
-    settings: Mapping[str, Any] | None = None,
+    learner: Sequence[str] = (),
 ) -> TrainConfig:
     """Return the settings of the learner of `learned_response`.
 
@@ -59,11 +38,12 @@ def response_config(
         minutes: time limit in minutes; None: none.
         seed: seed of the learner.
         algorithm: the learning algorithm, by name.
-        settings: settings in place of those of the game's preset, by name.
+        learner: settings as ``name=value``, in place of those of the game's preset.
 
     Raises:
         ValueError: for an unknown algorithm or setting, and for one that is not the caller's, such as ``seed``.
     """
+    settings = dict(map(pair, learner))
     preset, encoder = settings_from(game.name, algorithm), encoder_of(policy, game)
     scale = {} if "reward_scale" in preset else {"reward_scale": scale_of(game)}
     fixed = {"options": dict(game.options), "total_timesteps": decisions, "seed": seed, "minutes": minutes}
@@ -74,21 +54,31 @@ def response_config(
         fixed |= {"opponent_tables": 1.0, "mixed_tables": 0.0, "relabel": False}
     # Its newest weights reply best to a policy that does not change.
     newest = {"average_decay": 0.0} if "average_decay" in names else {}
-    taken = sorted(set(settings or {}) & set(fixed))
+    taken = sorted(set(settings) & set(fixed))
     if taken:
         raise ValueError(f"{', '.join(taken)}: a learned best response sets this itself; leave it out")
     layout = {part.path for part in game.encoders[encoder].layout}
     own: dict[str, Any] = {"encoder": encoder, **scale, **newest}
     if "observation_slices" in preset:  # the preset's encoder may have more
         own["observation_slices"] = [path for path in preset["observation_slices"] if path in layout]
-    own |= settings or {}
-    return load_config(game.name, **fixed, **own)
+    return load_config(game.name, **fixed, **own | settings)
 
 
-def respond(
+def learned_response(
     policy: Policy, game: Game, config: TrainConfig, progress: Callable[[int], None] | None = None
 ) -> tuple[MlpPolicy, Curve]:
-    """Train a learner with settings of `response_config`; see `learned_response`."""
+    """Train a new policy against a frozen one, and return it with its learning curve.
+
+    The learner plays one seat and the frozen policy all others. It has the frozen policy's encoder. In a game with
+    teams, copies of the learner play the other seats of its team. What the learner wins afterwards is a lower bound on
+    what a best response wins.
+
+    Args:
+        policy: the frozen policy.
+        game: the game with its options.
+        config: the budget and the settings of the learner, by `response_config`.
+        progress: called with the number of decisions just made.
+    """
     league = _Frozen(policy, game, config.seed)
     learner = find(config.algorithm)(config, game, league)
     monitor = _Monitor(learner, league, config.total_timesteps, config.minutes, progress)

@@ -8,13 +8,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....envs import Game
 from ....envs.core.registry import packages
 from ....envs.core.rollout import Policy
 from ..comparison import Comparison
-from ..duplicate import Response, Score
+from ..duplicate import Score
+
+if TYPE_CHECKING:
+    from ..exploit import Win
 
 Progress = Callable[[int], None]
 """Called with the number of games just played."""
@@ -24,7 +27,7 @@ Compare = Callable[..., Comparison | None]
 """``compare(policy, game, matches=…, seed=…)`` plays matches with the policy in all seats.
 
 None: no equilibrium is known for the game's options."""
-BestResponse = Callable[..., Response]
+BestResponse = Callable[..., "Win"]
 """``best_response(policy, game, hands=…, seed=…, progress=…)`` returns what an opponent wins that knows the policy.
 
 It is per game, in `Payoffs.unit`. ValueError: for options of the game that are not supported, or too few hands."""

@@ -12,8 +12,8 @@ from ....envs.auction.rules import CLOSE
 from ....envs.core.record import Tables
 from ....envs.core.rollout import Policy, encoder_of, played
 from ..comparison import Comparison, Floats, Quantity, play
-from ..duplicate import Response, Score, unit_per_game
-from ..exploit import Estimated
+from ..duplicate import Score, unit_per_game
+from ..exploit import Estimated, Win
 from . import Measures
 
 
@@ -198,7 +198,7 @@ def _beside(tables: Tables, game: Game, losses: Floats | None, kind: str) -> Com
 
 def best_response(
     policy: Policy, game: Game, *, hands: int = 0, seed: int = 0, progress: Callable[[int], None] | None = None
-) -> Response:
+) -> Win:
     """Return what an exact best response gains: the mean over the seats of its utility less that of the policy.
 
     It knows the policy's distribution of bids for every valuation, and answers with any amounts, on and off the grid.
@@ -228,7 +228,7 @@ def best_response(
         progress(hands)
     losses, kind = computed
     gain = float(losses.mean())
-    return Response(Score(gain, gain, gain, losses.size, losses.size, unit_per_game(game)), kind=kind)
+    return Win("best response", kind, Score(gain, gain, gain, losses.size, losses.size, unit_per_game(game)))
 
 
 def _losses(policy: Policy, game: Game) -> tuple[Floats, str] | None:

@@ -29,8 +29,8 @@ from ....envs.holdem.rules import Move
 from ....envs.holdem.table import CALL_ACTION, FIRST_FRACTION, FOLD_ACTION, LEAST_RAISE, PREFLOP, RAISE
 from ....wrappers.policies.base import LearnedPolicy
 from ....wrappers.policies.elsewhere import ElsewherePolicy
-from ..duplicate import Response, Score, evaluate
-from ..exploit import Estimated
+from ..duplicate import Score, evaluate
+from ..exploit import Estimated, Win
 from . import Measures
 
 CALL, FOLD_OR_CALL, POT_OR_ALL_IN, ALL = range(4)
@@ -103,7 +103,7 @@ def best_response(
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
     setting: Setting = SETTINGS[-1],
-) -> Response:
+) -> Win:
     """Play local best response against `policy` and return what it wins: a lower bound on exploitability.
 
     Args:
@@ -150,9 +150,8 @@ def best_response(
     unit, name = game.payoffs.unit, f"{game.payoffs.unit_name} per hand"
     scores = [Score.of(each.mean(axis=1) / unit, name, games=won.size) for each in (won - luck, won)]
     named = zip(STREETS, (parts / unit / won.size).tolist(), strict=True)
-    return Response(
-        scores[0], {street: dict(zip(WAYS, row, strict=True)) for street, row in named}, unadjusted=scores[1]
-    )
+    parts_by_street = {street: dict(zip(WAYS, row, strict=True)) for street, row in named}
+    return Win("best response", "local", scores[0], parts=parts_by_street, unadjusted=scores[1])
 
 
 class _Responder:
@@ -376,7 +375,7 @@ def off_menu(
     hands: int,
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
-) -> Response:
+) -> Win:
     """Return what a bot wins from a saved policy with sizes that are not in the policy's menu.
 
     The policy plays as at a live table: it reads the amounts as they are, and has its own menu.
@@ -405,7 +404,7 @@ def off_menu(
     deals = max(2, hands // game.seats)
     player = ElsewherePolicy(policy, policy.trained_for, table)
     score = evaluate(opponent, table, [player], deals=deals, seed=seed, progress=progress)
-    return Response(score)
+    return Win("exploiter", "local", score)
 
 
 class Style(NamedTuple):
@@ -472,11 +471,11 @@ def scripted(
     hands: int,
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
-) -> Response:
+) -> Win:
     """Return what an exploiter wins from a policy; see `off_menu`."""
     deals = max(2, hands // game.seats)
     opponent = cast(Policy, _Exploiter(game, style, seed))  # it plays on records alone
-    return Response(evaluate(opponent, game, [policy], deals=deals, seed=seed, progress=progress))
+    return Win("exploiter", "local", evaluate(opponent, game, [policy], deals=deals, seed=seed, progress=progress))
 
 
 MEASURES = Measures(
