@@ -7,13 +7,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .evaluation.comparison import play as play
     from .evaluation.cross_play import cross_play
     from .evaluation.duplicate import evaluate
     from .evaluation.exact import flat_tree as flat_tree
     from .evaluation.exact import nash_conv as nash_conv
     from .evaluation.exact import values as values
     from .evaluation.games import best_response, compare
+    from .evaluation.games import play as play
     from .evaluation.team_matches import finished as finished
     from .evaluation.team_matches import play_teams as play_teams
     from .runs.config import load_config as load_config
@@ -29,7 +29,7 @@ _SOURCES = {
     "flat_tree": "evaluation.exact",
     "load_config": "runs.config",
     "nash_conv": "evaluation.exact",
-    "play": "evaluation.comparison",
+    "play": "evaluation.games",
     "play_teams": "evaluation.team_matches",
     "preset_for": "runs.config",
     "resume": "runs.run",

@@ -14,8 +14,7 @@ from parlour.envs import game
 from parlour.training.algorithms.selfplay import Learner
 from parlour.training.learning.collector import Collector, RolloutBatch
 from parlour.training.learning.league import League
-from parlour.training.learning.selfplay_settings import SelfPlayConfig
-from parlour.training.learning.settings import Schedule
+from parlour.training.learning.settings import Schedule, SelfPlayConfig
 from parlour.training.runs.config import load_config
 from parlour.training.runs.run import resume, train
 from parlour.wrappers.policies.mlp import MlpPolicy

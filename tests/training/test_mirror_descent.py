@@ -9,8 +9,7 @@ from parlour.training.evaluation.exact import flat_tree, nash_conv
 from parlour.training.learning import mirror_descent
 from parlour.training.learning.collector import action_returns
 from parlour.training.learning.mirror_descent import MeanPolicies, distinct
-from parlour.training.learning.selfplay_settings import SelfPlayConfig
-from parlour.training.learning.settings import Schedule
+from parlour.training.learning.settings import Schedule, SelfPlayConfig
 
 torch.set_num_threads(1)
 

@@ -9,7 +9,7 @@ from parlour.training.algorithms.selfplay import Learner
 from parlour.training.evaluation.exact import flat_tree
 from parlour.training.learning.league import League
 from parlour.training.learning.networks import build, numpy_network, seat_columns
-from parlour.training.learning.selfplay_settings import SelfPlayConfig
+from parlour.training.learning.settings import SelfPlayConfig
 from parlour.wrappers.policies.mlp import MlpPolicy
 
 torch.set_num_threads(1)

@@ -13,7 +13,7 @@ from parlour.envs import game
 from parlour.training import cli
 from parlour.training.algorithms.selfplay import Learner
 from parlour.training.learning.league import League
-from parlour.training.learning.selfplay_settings import SelfPlayConfig
+from parlour.training.learning.settings import SelfPlayConfig
 from parlour.training.parallel.tasks import Task, Workers
 from parlour.training.runs.config import load_config
 from parlour.training.runs.run import resume, train

@@ -28,8 +28,7 @@ from ..learning.league import League
 from ..learning.learner import Demonstrations, Monitor
 from ..learning.mirror_descent import MirrorDescent
 from ..learning.networks import Forward, Recorded, capture_on, copy_of, move, numpy_network, torch_threads
-from ..learning.selfplay_settings import SelfPlayConfig
-from ..learning.settings import TrainConfig
+from ..learning.settings import SelfPlayConfig, TrainConfig
 
 MODEL = "selfplay.pt"
 """The file with the networks, the optimiser, the averages and the random states, in the run folder."""

@@ -32,13 +32,16 @@ _DEPLOYS = {
 }
 _MEASURES = {
     "exploit": ("exploit:command", "find the worst known opponent: who wins most from a policy"),
-    "exploit-model": ("models:exploit_model", "the exact exploitability of a language model in a small game"),
-    "crossplay": ("crossplay:command", "let policies play with each other: matrix, self-play, cross-play, ladder"),
+    "exploit-model": ("reference:exploit_model", "the exact exploitability of a language model in a small game"),
+    "crossplay": (
+        "measures:crossplay",
+        "let policies play with each other: matrix, self-play, cross-play, ladder",
+    ),
     "teams": ("measures:evaluate_teams", "how often each team of a game wins, and how it plays"),
     "held-out": ("measures:evaluate_held_out", "measure a policy on the held-out sets of its game"),
-    "model": ("models:evaluate_model", "measure a language model against others, and count its wrong answers"),
+    "model": ("reference:evaluate_model", "measure a language model against others, and count its wrong answers"),
     "reference": ("reference:command", "rate a policy or a language model against frozen opponents; a leaderboard"),
-    "export": ("models:export", "write a data set for language models, with the values of all legal actions"),
+    "export": ("reference:export", "write a data set for language models, with the values of all legal actions"),
 }
 SUBCOMMANDS = {"evaluate": _MEASURES, "host": _HOSTS, "deploy": _DEPLOYS}
 """The commands below a command: their functions and summaries. `evaluate` is a command too."""

@@ -1,12 +1,15 @@
-"""`parlour evaluate` with its subcommands teams and held-out: measures of a policy."""
+"""`parlour evaluate` with its subcommands teams, held-out and crossplay: measures of policies."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import count, product
+from functools import partial
+from itertools import combinations, count, product
 from math import nan
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
+from cyclopts.types import NonNegativeInt
 from rich.markup import escape
 from rich.table import Table
 
@@ -14,17 +17,21 @@ from ...envs import Game
 from ...envs.core.counted import counted
 from ...envs.core.options import named
 from ...envs.core.rollout import Policy
-from ..evaluation.comparison import Comparison
-from ..evaluation.cross_play import mirrored
+from ...wrappers.replay.log_reader import moments
+from ...wrappers.replay.page import page
+from ..evaluation.cross_play import Matrix, count_of_matches, cross_play, mirrored
+from ..evaluation.cross_play import ladder as ladder_of
 from ..evaluation.duplicate import Score, evaluate, in_two_lines, score_table
 from ..evaluation.exploit import wins_of
-from ..evaluation.games import compare, games_with, measures
+from ..evaluation.games import Comparison, compare, games_with, measures
+from ..evaluation.pages import ladder_columns, ladder_page, provenance
 from ..evaluation.team_matches import Mixed, TeamResult, against_team, play_teams, team_sizes, teams_of
 from ..parallel.tasks import Task
 from ..runs.config import settings_from
 from ..terminal.console import counting_bar, table_of
+from ..terminal.match import recorded
+from . import lookup
 from .arguments import GameArguments, PolicyArguments, ReportArguments, WorkerArguments
-from .lookup import game_of, game_with, located, policy, rivals, searching, silenced, warn_about_differences
 
 
 @dataclass(frozen=True)
@@ -146,14 +153,15 @@ def evaluate_policy(
 ) -> None:
     """Measure a policy over duplicate deals; the arguments are those of `parlour evaluate`."""
     run, seed = evaluated.run, report.seed
-    game = game_of(run, evaluated.game, evaluated.options, evaluated.seats)
-    trained = policy(run, game, seed)
-    player = silenced(searching(run, trained, game, seed) if search else trained, game, mute, scramble, seed)
-    opponents = _opponents(against or rivals(game), game)
+    game = lookup.game_of(run, evaluated.game, evaluated.options, evaluated.seats)
+    trained = lookup.policy(run, game, seed)
+    player = lookup.searching(run, trained, game, seed) if search else trained
+    player = lookup.silenced(player, game, mute, scramble, seed)
+    opponents = _opponents(against or lookup.rivals(game), game)
     seeds = count(seed + 1)
-    around = {name: [policy(part, game, next(seeds)) for part in parts] for name, parts in opponents.items()}
+    around = {name: [lookup.policy(part, game, next(seeds)) for part in parts] for name, parts in opponents.items()}
     seated = [(name, one) for name, parts in around.items() for one in parts]
-    warn_about_differences([(run, trained), *seated], game)
+    lookup.warn_about_differences([(run, trained), *seated], game)
     settings = {"deals": deals, "seed": seed, "adjusted": not raw}
     tasks = [
         Task(measure, (name, parts, player, game), settings, plays(game, len(parts)) * deals)
@@ -161,8 +169,8 @@ def evaluate_policy(
     ]
     with counting_bar("evaluate", sum(task.size for task in tasks)) as done:
         results = [result for of_opponent in work.workers.run(tasks, done) for result in of_opponent]
-    again = policy(run, game, seed)  # so that its draws do not depend on the evaluation before
-    beside = compare(searching(run, again, game, seed) if search else again, game, matches=deals, seed=seed)
+    again = lookup.policy(run, game, seed)  # so that its draws do not depend on the evaluation before
+    beside = compare(lookup.searching(run, again, game, seed) if search else again, game, matches=deals, seed=seed)
     record = {"policy": run, "game": game.id, "options": dict(game.options), "seed": seed}
     record |= {"results": [result.to_dict() for result in results]}
     record |= {"search": search, "mute": mute, "scramble": scramble, "theory": beside and beside.to_dict()}
@@ -189,11 +197,11 @@ def _opponents(names: Sequence[str], game: Game) -> dict[str, list[str]]:
 def _parts(name: str, bots: Mapping[str, Any]) -> list[str]:
     """Return the policies of ``one+two``; a name that exists as it is counts as one."""
     try:
-        return [located(name, bots)]
+        return [lookup.located(name, bots)]
     except ValueError:
         if "+" not in name:
             raise
-        return [located(part, bots) for part in name.split("+")]
+        return [lookup.located(part, bots) for part in name.split("+")]
 
 
 def _shown(run: str, game: Game, results: Sequence[Result], beside: Comparison | None) -> Iterator[Any]:
@@ -254,9 +262,9 @@ def evaluate_teams(
     """
     pairings, rows = [], []
     for team in (*mute, *scramble):
-        named("team", team, teams_of(game_with(game.game, game.options)).names)
+        named("team", team, teams_of(lookup.game_with(game.game, game.options)).names)
     for number in seats or (None,):
-        table = game_with(game.game, game.options, seats=number)
+        table = lookup.game_with(game.game, game.options, seats=number)
         for chosen in _combinations(table, policies):
             players = {
                 team: _player(name, table, report.seed + place, team in mute, team in scramble)
@@ -289,9 +297,9 @@ def _player(name: str, game: Game, seed: int, mute: bool, scramble: bool) -> Pol
         raise ValueError(f"{name!r}: a team has one policy, or two that share it")
     players = []
     for number, part in enumerate(parts):
-        player = policy(part, game, seed + 1_000 * number)
-        warn_about_differences([(part, player)], game)
-        players.append(silenced(player, game, mute, scramble, seed + number))
+        player = lookup.policy(part, game, seed + 1_000 * number)
+        lookup.warn_about_differences([(part, player)], game)
+        players.append(lookup.silenced(player, game, mute, scramble, seed + number))
     return players[0] if len(players) == 1 else Mixed(players[0], players[1], count)
 
 
@@ -406,18 +414,18 @@ def evaluate_held_out(
         search: The policy searches before it acts, without a time limit.
     """
     run, among = evaluated.run, games_with("held_out")
-    trained = game_of(run, evaluated.game, evaluated.options, evaluated.seats, among=among)
+    trained = lookup.game_of(run, evaluated.game, evaluated.options, evaluated.seats, among=among)
     held_out = measures(trained.name).held_out
     if held_out is None:
         raise ValueError(f"{run} plays {trained.name}, which has no held-out sets; {', '.join(among)} has some")
     results: Results = []
     for name, settings in held_out.sets(trained).items():
-        game = game_with(trained.id, (), **{**trained.options, **settings})
+        game = lookup.game_with(trained.id, (), **{**trained.options, **settings})
         for number, spec in enumerate(dict.fromkeys((run, *(trained.bots if against is None else against))), 1):
-            player = policy(spec, game, report.seed + number)
+            player = lookup.policy(spec, game, report.seed + number)
             label = spec
             if search and spec == run:
-                player, label = searching(spec, player, game, report.seed), f"{spec} with search"
+                player, label = lookup.searching(spec, player, game, report.seed), f"{spec} with search"
             with counting_bar(f"{label}, {name}", deals) as done:
                 scores = held_out.score(game, player, games=deals, seed=report.seed, progress=done)
             results.append((name, label, scores))
@@ -442,3 +450,116 @@ def _cell(value: Score | float) -> str:
     if isinstance(value, Score):
         return f"{value.mean:.3f} [{max(0.0, value.low):.3f}, {min(1.0, value.high):.3f}]"
     return f"{value:.1f}"
+
+
+def crossplay(
+    runs: Annotated[tuple[str, ...], Parameter(name="RUN", help="Two or more runs, policy files or bots.")],
+    *,
+    game: str | None = None,
+    seats: int | None = None,
+    options: tuple[str, ...] = (),
+    deals: int = 2_000,
+    by_seat: bool = False,
+    ladder: Path | None = None,
+    samples: NonNegativeInt = 3,
+    mute: bool = False,
+    scramble: bool = False,
+    search: bool = False,
+    work: WorkerArguments,
+    report: ReportArguments,
+) -> None:
+    """Let every policy play with every policy, and print the matrix of results with 95 % intervals.
+
+    A cell is the return of the row's policy in one seat, with the column's in all others; in a game with teams, the
+    share of the matches that the row's policy wins as one team, with the column's in the others. On the diagonal a
+    policy plays with itself. In a game with teams two policies also share a team: half and half, and with one
+    newcomer; not with --ladder. With --ladder the policies are sorted by what they win from all others on average.
+
+    Args:
+        game: The game by name. Default: that of the first policy.
+        seats: Number of seats. Default: that of the first policy.
+        options: The game's options as name=value. Default: those of the first policy.
+        deals: Deals (matches of teams) per cell; without teams, each is played in every seat.
+        by_seat: Also print a table for each seat.
+        ladder: Sort the policies, and write this page (.html) with their means, the matrix and sample games.
+        samples: Sample games on that page, between the best policies; 0: none.
+        mute: Nobody can say anything. What this changes is what talk is worth.
+        scramble: Every statement is replaced by a random one.
+        search: The policies that can search do so before they act, without a time limit.
+    """
+    if len(runs) < 2:
+        raise ValueError("name at least two policies")
+    if ladder is not None and ladder.suffix != ".html":
+        raise ValueError(f"ladder={str(ladder)!r}: a page ends in .html")
+    table = lookup.game_of(runs[0], game, options, seats)
+    if ladder is not None:
+        lookup.require_opponents(table)
+    players = lookup.policies_of(runs, table, report.seed)
+    lookup.warn_about_differences(players.items(), table)
+    if search:
+        search_with = partial(lookup.searching, game=table, seed=report.seed)
+        found = lookup.where_possible(players, players.values(), search_with)
+        players = dict(zip(players, found, strict=True))
+    heard = {
+        name: lookup.silenced(player, table, mute, scramble, report.seed + number)
+        for number, (name, player) in enumerate(players.items())
+    }
+    mixed = ladder is None
+    with counting_bar("cross-play", count_of_matches(table, len(heard), mixed) * deals) as done:
+        matrices = cross_play(
+            table, heard, deals=deals, seed=report.seed, mixed=mixed, progress=done, workers=work.workers
+        )
+    record = {"game": table.id, "options": dict(table.options), "seed": report.seed, "deals": deals}
+    record |= {"mute": mute, "scramble": scramble, "search": search}
+    record["matrices"] = [matrix.to_dict() for matrix in matrices]
+    shown: list[Any] = []
+    for matrix in matrices if table.capabilities.teams is not None or by_seat else matrices[:1]:
+        shown += [matrix_table(matrix), *summary(matrix, table)]
+    if ladder is not None:
+        scores, payoffs = ladder_of(table, matrices)
+        replay = sample_games(table, list(scores), samples, report.seed) if samples else None
+        ladder.parent.mkdir(parents=True, exist_ok=True)
+        about = provenance() | {"seed": report.seed, "deals": deals, "options": table.options}
+        ladder.write_text(ladder_page(f"Ladder of {table.id}", scores, payoffs, replay, about), "utf-8")
+        ranks = [{"name": name, **score.to_dict()} for name, score in scores.items()]
+        matrix_of = {"policies": list(scores), "payoffs": payoffs.tolist()}
+        record["ladder"] = {"standings": ranks, "matrix": matrix_of, "page": str(ladder)}
+        shown += [table_of(*ladder_columns(scores), f"ladder of {table.id}"), f"written: {ladder}"]
+    report.show(record, *shown)
+
+
+def matrix_table(matrix: Matrix) -> Table:
+    """Return a matrix as a table: means, with the intervals below them."""
+    rows = [[name, *(_cell_of(matrix, i, j) for j in range(len(matrix.names)))] for i, name in enumerate(matrix.names)]
+    return table_of([f"{matrix.unit}", *matrix.names], rows, matrix.title)
+
+
+def _cell_of(matrix: Matrix, row: int, column: int) -> str:
+    score = matrix.score(row, column)
+    return in_two_lines(score.mean, score.low, score.high, "" if matrix.shares else "+")
+
+
+def summary(matrix: Matrix, game: Game) -> list[str]:
+    """Return the lines below a matrix: the worst cell and, where they tell something, self-play and cross-play."""
+    row, column = matrix.worst
+    lines = [f"worst: {matrix.names[row]} with {matrix.names[column]}: {matrix.score(row, column)}"]
+    if matrix.shares or not game.payoffs.zero_sum:  # else every policy has 0 with itself, and all have 0 together
+        lines.append(f"self-play {matrix.self_play}, cross-play {matrix.cross_play}, gap {matrix.gap}")
+    return lines
+
+
+def sample_games(game: Game, names: Sequence[str], count: int, seed: int) -> str:
+    """Play games between the first pairs of policies, seated in turns around the table, and return their replay.
+
+    Args:
+        game: the game with its options.
+        names: the policies, the best first.
+        count: number of games, at most one for each pair.
+        seed: seed of the games and the policies.
+    """
+    logs = []
+    for number, pair in enumerate(sorted(combinations(range(len(names)), 2), key=sum)[:count]):
+        seated = [names[pair[seat % 2]] for seat in range(game.seats)]
+        players = [(name, lookup.agent(name, game, seed + number + seat)) for seat, name in enumerate(seated)]
+        logs.append(recorded(game, players, seed + number))
+    return page(moments(b"".join(logs)), f"{game.id}: sample games")

@@ -23,7 +23,7 @@ from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.rl.opponents import Pool
 from ...wrappers.rl.self_play_tables import SelfPlayTables
 from .networks import Forward, build
-from .selfplay_settings import SelfPlayConfig
+from .settings import SelfPlayConfig
 
 COLUMNS = ("observations", "critic_observations", "masks")
 """The arrays that `RolloutBatch.packed` stores column by column."""

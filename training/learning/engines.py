@@ -20,7 +20,7 @@ from ...wrappers.policies.base import Policy
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.rl.opponents import OpponentSeats, Pool
 from .collector import Collector, Opponents, RolloutBatch, Weights
-from .selfplay_settings import SelfPlayConfig
+from .settings import SelfPlayConfig
 
 
 class Engine:

@@ -27,7 +27,7 @@ from .collector import (
 )
 from .engines import LocalEngine
 from .networks import ALIGNED, Forward, Recorded, capture_on, current_stream
-from .selfplay_settings import SelfPlayConfig
+from .settings import SelfPlayConfig
 
 logger = logging.getLogger(__name__)
 

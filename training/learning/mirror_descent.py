@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from .networks import Forward, copy_of
-from .selfplay_settings import SelfPlayConfig
+from .settings import SelfPlayConfig
 
 PRIOR = 5.0
 """Returns beside the critic's value count as if it had been seen this often."""

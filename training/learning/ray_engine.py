@@ -23,7 +23,7 @@ from ...wrappers.rl.opponents import Pool
 from ..parallel.ray import connect
 from .collector import Collector, Opponents, RolloutBatch, Weights
 from .engines import Engine
-from .selfplay_settings import SelfPlayConfig
+from .settings import SelfPlayConfig
 
 STALE = 4
 """The most versions by which a batch may be behind the learner."""

@@ -11,10 +11,9 @@ from ....envs.auction.bots import OPTIONS, equilibrium_bid
 from ....envs.auction.rules import CLOSE
 from ....envs.core.record import Tables
 from ....envs.core.rollout import Policy, encoder_of, played
-from ..comparison import Comparison, Floats, Quantity, play
 from ..duplicate import Score, unit_per_game
 from ..exploit import Estimated, Win
-from . import Measures
+from . import Comparison, Floats, Measures, Quantity, play
 
 
 def worth_of_bids(

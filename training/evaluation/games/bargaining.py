@@ -7,8 +7,7 @@ from ....envs.bargaining.bots import subgame_perfect
 from ....envs.bargaining.rules import OFFER
 from ....envs.core.record import Tables
 from ....envs.core.rollout import Policy, tables_with_seed
-from ..comparison import Comparison, Fixed, Floats, Quantity, mean, play
-from . import Measures
+from . import Comparison, Fixed, Floats, Measures, Quantity, mean, play
 
 
 def compare(policy: Policy, game: Game, *, matches: int, seed: int) -> Comparison:

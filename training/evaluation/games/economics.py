@@ -13,8 +13,7 @@ from ....envs import Game, play_until_done
 from ....envs.core.record import Tables
 from ....envs.core.rollout import Decisions, Policy, tables_with_seed
 from ....envs.phases.bots import PhaseBot
-from ..comparison import Comparison, Fixed, Floats, Quantity, gini, mean, play
-from . import Measures
+from . import Comparison, Fixed, Floats, Measures, Quantity, gini, mean, play
 
 MIXED = ("war_of_attrition",)
 """Games whose equilibrium draws its choice: distributions are compared, not single choices."""

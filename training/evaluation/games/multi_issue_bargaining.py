@@ -12,8 +12,7 @@ from ....envs.multi_issue_bargaining.theory import (
     nash_point,
     pareto_frontier,
 )
-from ..comparison import Comparison, Floats, Quantity, gini, mean, play
-from . import Measures
+from . import Comparison, Floats, Measures, Quantity, gini, mean, play
 
 POINTS = {
     "nash": ("the Nash point", nash_point),
