@@ -71,9 +71,8 @@ def is_what_the_cpu_plays(learner, batch, found):
     seen = critic.observations(tables.tables, rows)
     last[rows, tables.turn] = learner._critic(torch.from_numpy(seen))[:, 0].detach().numpy()
     last[rows, 1 - tables.turn] = -last[rows, tables.turn]  # of two seats one wins what the other loses
-    advantages = np.zeros_like(values)
     acts = np.ones((STEPS, TABLES), np.bool_)
-    seat_advantages(turn, acts, rewards, dones, values, last, 1.0, 0.95, advantages)
+    advantages = seat_advantages(turn, acts, rewards, dones, values, last)
     np.testing.assert_allclose(found["advantages"], advantages, atol=1e-5)
 
 

@@ -22,9 +22,9 @@ def test_the_credit_of_the_ppo_example_is_that_of_the_trainer():
     random = np.random.default_rng(1)
     turn, dones = random.integers(0, 3, (12, 5)), random.random((12, 5)) < 0.2
     rewards, values = random.normal(size=(12, 5, 3)).astype("f4"), random.normal(size=(12, 5)).astype("f4")
-    last_values, expected = random.normal(size=(5, 3)).astype("f4"), np.zeros((12, 5), "f4")
+    last_values = random.normal(size=(5, 3)).astype("f4")
     last_values[random.random((5, 3)) < 0.5] = np.nan
-    seat_advantages(turn, np.ones((12, 5), bool), rewards, dones, values, last_values, 0.9, 0.8, expected)
+    expected = seat_advantages(turn, np.ones((12, 5), bool), rewards, dones, values, last_values, 0.9, 0.8)
     found = example("ppo").advantages_per_seat(turn, rewards, dones, values, last_values, 0.9, 0.8)
     np.testing.assert_allclose(found, expected, atol=1e-5)
 

@@ -110,8 +110,7 @@ def test_advantages_are_those_of_the_definition(seed):
     values, last = random.normal(size=(steps, tables)).astype(np.float32), random.normal(size=(tables, seats))
     last[random.random(last.shape) < 0.3] = np.nan  # not known
     gamma, lam = random.choice([1.0, 0.9]), random.choice([1.0, 0.95, 0.0])
-    out = np.zeros((steps, tables), np.float32)
-    seat_advantages(turn, acts, rewards, dones, values, last.astype(np.float32), gamma, lam, out)
+    out = seat_advantages(turn, acts, rewards, dones, values, last.astype(np.float32), gamma, lam)
     expected = slow_advantages(turn, acts, rewards, dones, values, last, gamma, lam)
     np.testing.assert_allclose(out[acts], expected[acts], atol=1e-4)
 

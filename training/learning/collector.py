@@ -262,7 +262,13 @@ def _gather(values: Any, places: Any, labels: Any, out: Any) -> None:
             out[row, k] = values[row, places[label, k]]
 
 
-@partial(compiled, allocates=True, compile_first=True)
+GAMMA = 1.0
+"""Discount factor, per decision of the seat."""
+GAE_LAMBDA = 0.95
+"""Lambda of generalised advantage estimation."""
+
+
+@torch.no_grad()
 def seat_advantages(
     turn: Any,
     learner_acts: Any,
@@ -270,18 +276,17 @@ def seat_advantages(
     dones: Any,
     values: Any,
     last_values: Any,
-    gamma: float,
-    gae_lambda: float,
-    advantages: Any,
-) -> None:
-    """Write the advantages of the learner's decisions.
+    gamma: float = GAMMA,
+    gae_lambda: float = GAE_LAMBDA,
+) -> torch.Tensor:
+    """Return the advantages of the learner's decisions, float32[T, N]; in the other places the numbers mean nothing.
 
     A step of a seat is from its decision to its next one, or to the end of the episode.
     Rewards before a seat's first decision of an episode are not used. Where a seat's value after the last step is not
     known, its last decision has no advantage (nan), and the earlier ones are estimated from that decision's value.
 
     Args:
-        turn: int64[T, N], the seat that decided.
+        turn: int64[T, N], the seat that decided. All arrays are NumPy's, or tensors of any device.
         learner_acts: bool[T, N], whether the decision was the learner's.
         rewards: float32[T, N, seats], of the step.
         dones: bool[T, N], whether the episode ended with the step.
@@ -289,26 +294,22 @@ def seat_advantages(
         last_values: float32[N, seats], value estimates of every seat after the last step; nan: not known.
         gamma: discount factor, per decision of the seat.
         gae_lambda: lambda of generalised advantage estimation.
-        advantages: float32[T, N], written where `learner_acts`.
     """
-    steps, tables = turn.shape
-    seats = rewards.shape[2]
-    expected, advantage, gained = np.zeros(seats), np.zeros(seats), np.zeros(seats)
-    for table in range(tables):
-        for seat in range(seats):
-            expected[seat], advantage[seat], gained[seat] = last_values[table, seat], 0.0, 0.0
-        for step in range(steps - 1, -1, -1):
-            if dones[step, table]:
-                expected[:], advantage[:], gained[:] = 0.0, 0.0, 0.0
-            for seat in range(seats):
-                gained[seat] += rewards[step, table, seat]
-            if learner_acts[step, table]:
-                seat = turn[step, table]
-                value = values[step, table]
-                error = gained[seat] + gamma * expected[seat] - value
-                advantages[step, table] = error + gamma * gae_lambda * advantage[seat]
-                advantage[seat] = 0.0 if np.isnan(error) else advantages[step, table]
-                expected[seat], gained[seat] = value, 0.0
+    turn, learner_acts, rewards, dones, values = map(torch.as_tensor, (turn, learner_acts, rewards, dones, values))
+    expected = torch.as_tensor(last_values).double()
+    advantage, gained = torch.zeros_like(expected), torch.zeros_like(expected)
+    advantages = torch.empty_like(values)
+    for step in reversed(range(len(turn))):
+        ended = dones[step][:, None]
+        expected, advantage, gained = (one.masked_fill(ended, 0.0) for one in (expected, advantage, gained))
+        gained += rewards[step]
+        seat, acts, value = turn[step][:, None], learner_acts[step][:, None], values[step][:, None]
+        error = gained.gather(1, seat) + gamma * expected.gather(1, seat) - value
+        new = (error + gamma * gae_lambda * advantage.gather(1, seat)).to(advantages.dtype)
+        advantages[step] = new[:, 0]
+        for kept, put in ((advantage, new.nan_to_num()), (expected, value), (gained, torch.zeros_like(value))):
+            kept.scatter_(1, seat, torch.where(acts, put.double(), kept.gather(1, seat)))
+    return advantages
 
 
 @partial(compiled, allocates=True, compile_first=True)
@@ -360,44 +361,10 @@ def action_returns(
                     ahead[1 - seat] = -ahead[seat]
 
 
-def advantages_of_all_seats(
-    turn: torch.Tensor,
-    rewards: torch.Tensor,
-    dones: torch.Tensor,
-    values: torch.Tensor,
-    last_values: torch.Tensor,
-    gamma: float,
-    gae_lambda: float,
-) -> torch.Tensor:
-    """Return what `seat_advantages` writes if every decision is the learner's, for tensors of any device.
-
-    See `seat_advantages` for the arguments.
-    """
-    expected, advantage, gained = last_values.clone(), torch.zeros_like(last_values), torch.zeros_like(last_values)
-    advantages = torch.empty_like(values)
-    for step in reversed(range(len(turn))):
-        ended = dones[step][:, None]
-        expected, advantage, gained = (one.masked_fill(ended, 0.0) for one in (expected, advantage, gained))
-        gained += rewards[step]
-        seat = turn[step][:, None]
-        value = values[step][:, None]
-        error = gained.gather(1, seat) + gamma * expected.gather(1, seat) - value
-        new = error + gamma * gae_lambda * advantage.gather(1, seat)
-        advantages[step] = new[:, 0]
-        advantage.scatter_(1, seat, new.nan_to_num())
-        expected.scatter_(1, seat, value)
-        gained.scatter_(1, seat, 0.0)
-    return advantages
-
-
 Weights = Mapping[str, NDArray[np.float32]]
 """The weights of the policy (``actor.…``) and of the value function (``critic.…``), by their names in PyTorch."""
 Opponents = Mapping[int, tuple[int, MlpPolicy]]
 """Opponents by their slot, each with a serial number that changes when the slot gets another policy."""
-GAMMA = 1.0
-"""Discount factor, per decision of the seat."""
-GAE_LAMBDA = 0.95
-"""Lambda of generalised advantage estimation."""
 
 
 def make_networks(config: SelfPlayConfig, game: Game) -> tuple[nn.Sequential, nn.Sequential]:
@@ -635,7 +602,7 @@ class Collector:
             action_returns(*played, of_taken, traces, last, only_two_compete(self._game), self._advantages)
             self._advantages -= self._values
         else:
-            seat_advantages(*played, last, GAMMA, GAE_LAMBDA, self._advantages)
+            self._advantages[:] = seat_advantages(*played, last)
 
     def save(self, path: Path) -> dict[str, Any]:
         """Write the tables with the opponents, and return the rest of the state."""

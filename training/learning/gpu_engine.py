@@ -15,15 +15,13 @@ from ...envs.core.cuda.toolchain import SIMULATED
 from ...envs.core.cuda.vector import CudaVectorGame
 from ...wrappers.rl.opponents import Pool
 from .collector import (
-    GAE_LAMBDA,
-    GAMMA,
     RolloutBatch,
     Weights,
-    advantages_of_all_seats,
     critic_encoder,
     load_weights,
     make_networks,
     only_two_compete,
+    seat_advantages,
 )
 from .engines import LocalEngine
 from .networks import ALIGNED, Forward, Recorded, capture_on, current_stream
@@ -169,9 +167,9 @@ class GpuCollector:
         own = self._value(self._critic_input)[:, None].float()
         others = -own if only_two_compete(self._game) else torch.full_like(own, torch.nan)
         last = others.repeat(1, self._game.seats).scatter(1, turn[:, None], own)
-        self._advantages.copy_(
-            advantages_of_all_seats(self._turn, self._rewards, self._dones, self._values, last, GAMMA, GAE_LAMBDA)
-        )
+        everywhere = torch.ones_like(self._dones)  # every decision is the learner's
+        played = self._turn, everywhere, self._rewards, self._dones, self._values
+        self._advantages.copy_(seat_advantages(*played, last))
 
     def _value(self, observations: torch.Tensor) -> torch.Tensor:
         return self._forward(self._critic, observations)[:, 0]
