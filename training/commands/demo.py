@@ -5,13 +5,14 @@ import os
 import shutil
 import sys
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
+import numpy as np
 from rich.table import Table
 
 from ...envs.core.counted import counted
@@ -21,7 +22,7 @@ from ...wrappers.live.poker.agent import PokerResult, SeatRequest, play
 from ...wrappers.live.poker.host import LIMITS, PokerHost, PokerTimes
 from ...wrappers.live.poker.host_session import PokerRules
 from ...wrappers.logs.match_log import MatchLog
-from ..evaluation.duplicate import RunningScore, cells
+from ..evaluation.duplicate import Score, cells
 from ..learning.run_folder import RUNS
 from ..terminal.console import Console, counting_bar, table_of
 from . import evaluate
@@ -112,42 +113,6 @@ def _evaluate(console: Console, folder: Path, deals: int, seed: int) -> None:
     )
 
 
-class _Live:
-    """Counts the hands of the live table, and the chips that each player has won, by name."""
-
-    def __init__(self, match_log: MatchLog, done: Callable[[int], None]) -> None:
-        self.chips: Counter[str] = Counter()
-        self.scores: defaultdict[str, RunningScore] = defaultdict(lambda: RunningScore("big blinds per hand"))
-        self.hands = 0
-        self._log, self._done = match_log, done
-
-    def note(self, kind: str, **event: Any) -> None:
-        """Write an event of the host into the log, and count it."""
-        self._log.write(kind, **event)
-        if kind == "hand":
-            before = {row["seat"]: row for row in event["players"]}
-            for row in event["results"]:
-                player = before[row["seat"]]
-                won = row["stack"] - player["stack"]
-                self.chips[player["name"]] += won
-                self.scores[player["name"]].add(won / BIG_BLIND)
-            self.hands += 1
-            self._done(1)
-
-    def table(self, trained: PokerResult, seconds: float) -> Table:
-        """Return the result as a table; `trained` is that of the trained policy."""
-        title = (
-            f"{counted(self.hands, 'hands')} in {seconds:.0f} s; the policy: {counted(trained.actions, 'actions')}, "
-            f"{trained.rejected} refused, {trained.replaced} replaced"
-        )
-        scores = {name: score.score() for name, score in self.scores.items()}
-        rows = [
-            [name, f"{chips:+d}", *(["", ""] if (score := scores[name]) is None else cells(score))]
-            for name, chips in self.chips.items()
-        ]
-        return table_of(["who", "chips", "big blinds per hand", "95 % interval"], rows, title)
-
-
 def _live(console: Console, folder: Path, hands: int, seed: int, log: Path) -> Table:
     """Play hands at a table server, and return the result; a player without chips gets a new stack."""
     console.rule("3. Play live")
@@ -158,17 +123,37 @@ def _live(console: Console, folder: Path, hands: int, seed: int, log: Path) -> T
     game = game_with("holdem", seats=4)
     agents = {"trained policy": agent(str(folder), game, seed), "zoo policy": agent("zoo:holdem", game, seed)}
     agents |= {f"bot {name}": agent(name, game, seed + number) for number, name in enumerate(SEATED, 1)}
+    won = defaultdict[str, list[int]](list)
     with MatchLog(log) as match_log, counting_bar("hands", hands) as done:
-        live, begun = _Live(match_log, done), time.monotonic()
+
+        def note(kind: str, **event: Any) -> None:
+            """Write an event of the host into the log, and count the chips that each player has won by it."""
+            match_log.write(kind, **event)
+            if kind == "hand":
+                before = {row["seat"]: row for row in event["players"]}
+                for row in event["results"]:
+                    player = before[row["seat"]]
+                    won[player["name"]].append(row["stack"] - player["stack"])
+                done(1)
+
+        begun = time.monotonic()
         host = PokerHost(
             PokerRules(seats=len(agents), min_players=len(agents), stack=200, raise_cap=None, hands=hands, rebuy=True),
             PokerTimes(act=10.0, hand=0.0),
             seed=seed,
             server=ServerSettings(limits=replace(LIMITS, rate=None)),
-            on_event=live.note,
+            on_event=note,
         )
         trained, *_others = asyncio.run(_played(host, agents))
-    return live.table(trained, time.monotonic() - begun)
+    rows = []
+    for name, chips in won.items():
+        score = Score.of(np.array(chips) / BIG_BLIND, "", len(chips)) if len(chips) > 1 else None
+        rows.append([name, f"{sum(chips):+d}", *(["", ""] if score is None else cells(score))])
+    title = (
+        f"{counted(max(map(len, won.values())), 'hands')} in {time.monotonic() - begun:.0f} s; the policy: "
+        f"{counted(trained.actions, 'actions')}, {trained.rejected} refused, {trained.replaced} replaced"
+    )
+    return table_of(["who", "chips", "big blinds per hand", "95 % interval"], rows, title)
 
 
 async def _played(host: PokerHost, agents: Mapping[str, Agent]) -> list[PokerResult]:

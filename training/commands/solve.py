@@ -2,8 +2,8 @@
 
 import json
 import shlex
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -84,14 +84,15 @@ def command(
     file.parent.mkdir(parents=True, exist_ok=True)
     facts: dict[str, Any] = {"game": game.id, "options": dict(game.options), "method": method, "policy": str(file)}
     if method in SAMPLED:
-        reached, nodes = _Samples(method, sampling, checkpoint, target, iterations, seconds).run(game, file)
+        reached, problem = _solve_from_samples(game, method, sampling, checkpoint, target, iterations, seconds)
+        problem.policy().save(file)
         facts |= {
             "nash_conv": reached.nash_conv,
             "regret_bound": reached.bound,
             "iterations": reached.iterations,
             "seconds": reached.seconds,
             "iterations_per_second": reached.rate,
-            "public_nodes": nodes,
+            "public_nodes": [len(solver.deals.tree.kind) for solver in problem.solvers],
         }
         line = f"{game.id}, {method}: {_line(reached)}; the policy is in {file}"
         print(json.dumps(facts, indent=2) if as_json else line)
@@ -118,73 +119,49 @@ def command(
     print(f"the policy is in {file}: {words.rstrip()}")
 
 
-@dataclass(frozen=True)
-class _Samples:
-    """A solution from samples."""
-
-    method: str
-    sampling: Sampling
-    checkpoint: Path | None
-    target: float
-    iterations: int
-    seconds: float
-
-    def run(self, game: Game, file: Path) -> tuple[Progress, list[int]]:
-        """Solve a game, write the policy, and return how far it came, with the sizes of the public trees."""
-        problem, weights, seconds = self._problem(game), SAMPLED[self.method], self.seconds
-        if self.checkpoint is not None and self.checkpoint.exists():
-            read_checkpoint(problem, self.checkpoint, self._about(game))
-        elif isinstance(problem, AbstractedProblem):
-            start = AbstractedProblem(game, weights, self.sampling, small=True)
-            reached = self._reach(start, seconds * START, lambda: None, START_ITERATIONS)
-            for small, large in zip(start.solvers, problem.solvers, strict=True):
-                grow(small, large)
-            seconds = 0.0 if reached.stopped else seconds - reached.seconds
-
-        def save() -> None:
-            if self.checkpoint is not None:
-                write_checkpoint(problem, self.checkpoint, self._about(game))
-
-        reached = self._reach(problem, seconds, save, self.iterations)
-        problem.policy().save(file)
-        return reached, [len(solver.deals.tree.kind) for solver in problem.solvers]
-
-    def _problem(self, game: Game) -> SmallProblem | AbstractedProblem:
-        if not can_be_solved(game):
-            return SmallProblem(game, SAMPLED[self.method], self.sampling)
+def _solve_from_samples(
+    game: Game, method: str, sampling: Sampling, checkpoint: Path | None, target: float, iterations: int, seconds: float
+) -> tuple[Progress, Problem]:
+    """Return how far the solution came within the limits, and what was solved; a checkpoint is read and written."""
+    weights, abstracted = SAMPLED[method], can_be_solved(game)
+    rule = [method, sampling.explore, sampling.prune, *([DIGEST] if abstracted else [])]
+    about = json.dumps([game.id, dict(game.options), *rule], default=str)
+    if abstracted:
         text = "preparing the trees; the first time also the tables of the abstraction, which takes minutes"
         with STDERR.status(text):
             if not STDERR.is_terminal:
                 STDERR.print(text, soft_wrap=True)
-            return AbstractedProblem(game, SAMPLED[self.method], self.sampling)
+            problem: Problem = AbstractedProblem(game, weights, sampling)
+    else:
+        problem = SmallProblem(game, weights, sampling)
+    if checkpoint is not None and checkpoint.exists():
+        read_checkpoint(problem, checkpoint, about)
+    elif abstracted:
+        start = AbstractedProblem(game, weights, sampling, small=True)
+        limits = {"seconds": seconds * START, "iterations": min(START_ITERATIONS, iterations), "target": target}
+        reached = _reach(start, sampling.threads, **limits)
+        for small, large in zip(start.solvers, problem.solvers, strict=True):
+            grow(small, large)
+        seconds = 0.0 if reached.stopped else seconds - reached.seconds
+    limits = {"seconds": seconds, "iterations": iterations, "target": target}
+    saving = {} if checkpoint is None else {"save": partial(write_checkpoint, problem, checkpoint, about)}
+    return _reach(problem, sampling.threads, **limits, **saving), problem
 
-    def _about(self, game: Game) -> str:
-        rule: list[Any] = [self.method, self.sampling.explore, self.sampling.prune]
-        if can_be_solved(game):
-            rule.append(DIGEST)
-        return json.dumps([game.id, dict(game.options), *rule], default=str)
 
-    def _reach(self, problem: Problem, seconds: float, save: Callable[[], None], iterations: int) -> Progress:
-        with STDERR.status("") as line:
-            told = 0.0  # the time of the last line where stderr is no terminal
+def _reach(problem: Problem, threads: int, **limits: Any) -> Progress:
+    """Iterate (see `solve_from_samples`), and show how far it is."""
+    with STDERR.status("") as line:
+        printed = 0.0  # the time of the last line where stderr is no terminal
 
-            def tell(progress: Progress) -> None:
-                nonlocal told
-                line.update(_line(progress))
-                due = not STDERR.is_terminal and progress.seconds - told >= EVERY
-                if progress.nash_conv is not None or due:
-                    told = progress.seconds
-                    STDERR.print(_line(progress), soft_wrap=True)
+        def tell(progress: Progress) -> None:
+            nonlocal printed
+            line.update(_line(progress))
+            due = not STDERR.is_terminal and progress.seconds - printed >= EVERY
+            if progress.nash_conv is not None or due:
+                printed = progress.seconds
+                STDERR.print(_line(progress), soft_wrap=True)
 
-            return solve_from_samples(
-                problem,
-                seconds=seconds,
-                iterations=min(iterations, self.iterations),
-                threads=self.sampling.threads,
-                target=self.target,
-                tell=tell,
-                save=save,
-            )
+        return solve_from_samples(problem, threads=threads, tell=tell, **limits)
 
 
 def _line(progress: Progress) -> str:

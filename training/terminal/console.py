@@ -9,17 +9,7 @@ from typing import Any
 import rich.console
 from rich.cells import cell_len
 from rich.console import RenderableType
-from rich.progress import (
-    BarColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TaskID,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import Progress, ProgressColumn, Task, TaskID, TimeElapsedColumn
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -91,11 +81,21 @@ EVERY = 30.0
 
 
 class _Bar(Progress):
-    """A bar; where stderr is no terminal, a line every `EVERY` seconds."""
+    """A bar with the `note` of its task, a text or what returns it, below; beside the bar it would cut the time left.
+
+    Where stderr is no terminal, it is a line every `EVERY` seconds.
+    """
 
     def __init__(self, *columns: ProgressColumn, **options: Any) -> None:
-        super().__init__(*columns, console=STDERR, disable=not STDERR.is_terminal, **options)
+        super().__init__(*columns, "left", console=STDERR, disable=not STDERR.is_terminal, **options)
         self._printed = self.get_time()
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """Yield the bar of each task, and its note."""
+        for task in self.tasks:
+            yield self.make_tasks_table([task])
+            if note := _note_of(task):
+                yield Text(note)
 
     def update(self, task_id: TaskID, **fields: Any) -> None:
         """Update a task."""
@@ -105,56 +105,25 @@ class _Bar(Progress):
         if not self.disable or STDERR.quiet or now - self._printed < EVERY or task.finished:
             return
         self._printed = now
-        note = task.fields.get("note")
-        words = (f"{task.description}: {task.percentage:.0f} %", note() if callable(note) else note)
+        words = (f"{task.description}: {task.percentage:.0f} %", _note_of(task))
         with suppress(OSError):  # where nobody reads, the work goes on
             print(", ".join(filter(None, words)), file=STDERR.file, flush=True)
 
 
+def _note_of(task: Task) -> str:
+    note = task.fields["note"]
+    return str(note() if callable(note) else note)
+
+
 @contextmanager
-def counting_bar(task: str, total: float, note: Callable[[], str] | None = None) -> Iterator[Callable[[float], None]]:
-    """Show a bar that counts up to `total`; yield the function that advances it. `note` returns words beside it."""
-    columns = [
-        *Progress.get_default_columns(),
-        TextColumn("left" if note is None else "left ·"),
-        *([] if note is None else [_Note(note)]),
-    ]
-    with _Bar(*columns, transient=True) as bar:
+def counting_bar(task: str, total: float, note: Callable[[], str] | str = "") -> Iterator[Callable[[float], None]]:
+    """Show a bar that counts up to `total`; yield the function that advances it. `note` returns words below it."""
+    with _Bar(*Progress.get_default_columns(), transient=True) as bar:
         number = bar.add_task(task, total=total, note=note)
         yield lambda count: bar.update(number, advance=count)
 
 
-class _Note(ProgressColumn):
-    """Words that change while the bar stands still."""
-
-    def __init__(self, say: Callable[[], str]) -> None:
-        super().__init__()
-        self._say = say
-
-    def render(self, task: Task) -> Text:
-        """Return the words."""
-        return Text(self._say())
-
-
-class _NotedBar(_Bar):
-    """A bar with the `note` of each task in lines of its own: beside the bar it would cut the time that is left."""
-
-    def get_renderables(self) -> Iterable[RenderableType]:
-        """Yield the bar of each task, and its note."""
-        for task in self.tasks:
-            yield self.make_tasks_table([task])
-            if task.fields["note"]:
-                yield Text(task.fields["note"])
-
-
 def training_bar() -> Progress:
     """Return a bar for training; its tasks have a `note`, shown below the bar."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("left"),
-    )
-    return _NotedBar(*columns, refresh_per_second=4, speed_estimate_period=300)
+    *columns, left = Progress.get_default_columns()
+    return _Bar(*columns, TimeElapsedColumn(), left, refresh_per_second=4, speed_estimate_period=300)
