@@ -119,7 +119,7 @@ def test_who_sits_where_is_learned_and_forgotten():
     env.reset(seed=1)
     agent = ArenaAgent("c", PolicyAgent(game, RandomPolicy(seed=1)))
     agent.on_match_start("m", game.id, ["a", "b", "c"])
-    state = SeatNames(["a", "b", "c"], game.agents).state_for_agents(env.turn_state("player_0"))
+    state = SeatNames(["a", "b", "c"], game.agents).for_agents.state(env.turn_state("player_0"))
     state.match_id = "m"
     seen = agent.turn(state).state
     assert (state.agent_id, seen.agent_id) == ("a", "player_0")
@@ -180,7 +180,7 @@ def test_a_log_tells_what_the_agent_saw_thought_and_did(tmp_path, game_id):
     env.reset(seed=1)
     order = [f"bot{letter}" for letter in "abcdefghij"[: game.seats]]
     acting = env.agent_selection
-    state = SeatNames(order, game.agents).state_for_agents(env.turn_state(acting))
+    state = SeatNames(order, game.agents).for_agents.state(env.turn_state(acting))
     path = tmp_path / "log.jsonl"
     sent = asyncio.run(logged(path, PolicyAgent(game, Even()), state, order))
     assert [line["kind"] for line in read(path)] == ["joined", "turn", "ended"]

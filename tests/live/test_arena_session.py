@@ -67,9 +67,12 @@ def test_words_that_are_just_a_name_are_renamed_once_on_the_way_out_and_never_on
     def said(text):
         return AgentResponse(Action("say", {"targetId": "p1", "text": text}))
 
-    assert names.response_for_agents(said("p1")).action.payload == {"targetId": "p2", "text": "p2"}
-    assert names.response_for_game(said("p1")).action.payload == {"targetId": "p2", "text": "p1"}
-    assert names.response_for_game(AgentResponse(Action("vote", {"targetId": "p1"}))).action.payload == {
+    assert names.for_agents.response(names.text_for_agents(said("p1"))).action.payload == {
+        "targetId": "p2",
+        "text": "p2",
+    }
+    assert names.for_game.response(said("p1")).action.payload == {"targetId": "p2", "text": "p1"}
+    assert names.for_game.response(AgentResponse(Action("vote", {"targetId": "p1"}))).action.payload == {
         "targetId": "p2"
     }
 
@@ -349,7 +352,7 @@ def honest(session, names, rng):
     """A legal answer of the agent to act, as it travels."""
     table = session.match.table
     legal = session.game.mask(table, int(session.match.turn)).nonzero()[0]
-    answer = names.response_for_agents(session.game.view.encode(table, int(rng.choice(legal.tolist()))))
+    answer = names.for_agents.response(session.game.view.encode(table, int(rng.choice(legal.tolist()))))
     return json.loads(answer.to_json())
 
 

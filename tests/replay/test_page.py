@@ -254,7 +254,7 @@ def test_names_are_written_over_the_words_of_a_picture_alone(monkeypatch):
     table = game.tables(1)[0]
     game.rules.reset(table)
     names = SeatNames(["second", "Bob"], game.agents)  # who sits first is called as the other seat
-    drawn = picture([names.state_for_agents(game.turn_state(table, 0))], names)
+    drawn = picture([names.for_agents.state(game.turn_state(table, 0))], names)
     assert [part.split("<")[0] for part in drawn.split(">") if part.split("<")[0]] == ["second moves", "Bob", "21 left"]
 
 

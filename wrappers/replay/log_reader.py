@@ -97,7 +97,7 @@ def picture(states: Sequence[TurnState], names: SeatNames | None = None, game: G
         game = game or game_of(game_id)
         if names is None or default_parts(game.view) is None:
             return game.renderer.picture(states)
-        drawn = game.renderer.picture([names.state_for_game(state) for state in states])
+        drawn = game.renderer.picture([names.for_game.state(state) for state in states])
         return re.sub(r"(?<=>)[^<]*\w[^<]*", lambda text: _renamed(text[0], names), drawn)
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise ValueError(f"a state of {game_id} that cannot be drawn: {error!r}") from error
@@ -455,7 +455,7 @@ class LogReader:
         assert self._env is not None
         states = [self._env.turn_state(agent) for agent in self._env.possible_agents]
         if self._names is not None:
-            states = [self._names.state_for_agents(state) for state in states]
+            states = [self._names.for_agents.state(state) for state in states]
             for state in states:
                 for message in state.messages:
                     message.content = self._words(message.content)
@@ -513,7 +513,7 @@ class LogReader:
         self, entry: Mapping[str, Any], agent: str, answer: AgentResponse | None, states: dict[str, TurnState]
     ) -> Moment:
         if answer is not None and self._names is not None:
-            answer = self._names.payload_for_agents(answer)
+            answer = self._names.for_agents.response(answer)
             if isinstance(text := answer.action.payload.get("text"), str):
                 answer.action.payload["text"] = self._words(text)
         for name in ("replaced", "problem"):

@@ -96,7 +96,7 @@ class ArenaTurn(Turn):
         Where nothing is offered, a pass is `NO_ACTION`: the platform asks again after a refused pass, without end.
         """
         if self._answers is not None:
-            response = self._answers.response_for_agents(response)
+            response = self._answers.for_agents.response(self._answers.text_for_agents(response))
         if self._platform is not None and self._platform.played is not None:
             response = self._platform.played(response, self.arena_state)
         said = [msgspec.structs.replace(one, to_agent_ids=list(one.to_agent_ids or ())) for one in response.messages]
@@ -314,7 +314,7 @@ class ArenaAgent:
             if len(order) == game.seats == len(set(order)):
                 answers = SeatNames(order, game.agents)
                 if not game.words.intersection(order):
-                    names, seen = answers, answers.state_for_game(own)
+                    names, seen = answers, answers.for_game.state(own)
                 elif named_order(own) != order:
                     answers = None  # the game itself finds the seats in the state, and these may be others
             if platform is not None:

@@ -21,7 +21,6 @@ from ....envs.core.turn_state import (
     Action,
     ActionResult,
     AgentResponse,
-    Message,
     MessageIntent,
     TurnState,
 )
@@ -44,29 +43,15 @@ class SeatNames:
     Attributes:
         agent_of: agent ids by seat name.
         seat_of: seat names by agent id.
+        for_agents: the translation for the agents.
+        for_game: the translation for the game.
     """
 
     def __init__(self, agent_ids: Sequence[str], seats: Sequence[str]) -> None:
         self.agent_of = dict(zip(seats, agent_ids, strict=True))
         self.seat_of = dict(zip(agent_ids, seats, strict=True))
-        self._to_agents, self._to_seats = _Translation(self.agent_of), _Translation(self.seat_of)
+        self.for_agents, self.for_game = Translation(self.agent_of), Translation(self.seat_of)
         self._seat = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(seats, key=len, reverse=True)))})(?!\w)")
-
-    def state_for_agents(self, state: TurnState) -> TurnState:
-        """Return the game's TurnState with the agents' ids: a copy, which the agent may change."""
-        return self._to_agents.state(state)
-
-    def state_for_game(self, state: TurnState) -> TurnState:
-        """Return the arena's TurnState with the seats' names."""
-        return self._to_seats.state(state)
-
-    def response_for_agents(self, response: AgentResponse) -> AgentResponse:
-        """Return an answer of our agent with the agents' ids, also inside its text."""
-        return self.payload_for_agents(self.text_for_agents(response))
-
-    def payload_for_agents(self, response: AgentResponse) -> AgentResponse:
-        """Return an answer with the agents' ids; its text is not changed."""
-        return self._to_agents.response(response)
 
     def text_for_agents(self, response: AgentResponse) -> AgentResponse:
         """Return an answer with the agents' ids inside its text; the rest keeps the seats' names."""
@@ -81,14 +66,6 @@ class SeatNames:
         """Return a text with the seats' names replaced by the agents' ids."""
         return self._seat.sub(lambda found: self.agent_of[found[0]], words)
 
-    def response_for_game(self, response: AgentResponse) -> AgentResponse:
-        """Return an answer of an agent with the seats' names."""
-        return self._to_seats.response(response)
-
-    def intent_for_game(self, intent: MessageIntent) -> MessageIntent:
-        """Return a message with the seats' names of its recipients."""
-        return self._to_seats.intent(intent)
-
     def without_strangers(self, intents: Sequence[MessageIntent]) -> list[MessageIntent]:
         """Return messages without the recipients that are not in the match."""
         known = self.seat_of
@@ -98,29 +75,37 @@ class SeatNames:
         ]
 
 
-class _Translation:
-    """The translation in one direction."""
+class Translation:
+    """The translation in one direction. The ``text`` of an action is not changed."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names
 
     def state(self, state: TurnState) -> TurnState:
-        name = self._names.get
+        """Return a translated copy of a state, which an agent may change."""
         return replace(
             state,
-            agent_id=name(state.agent_id, state.agent_id),
+            agent_id=self._data(state.agent_id),
             current_turn_agent_id=self._data(state.current_turn_agent_id),
             game_state=self._data(state.game_state),
-            messages=[self._message(message) for message in state.messages],
+            messages=[
+                replace(one, sender_id=self._data(one.sender_id), to_agent_ids=self._data(list(one.to_agent_ids or ())))
+                for one in state.messages
+            ],
             allowed_actions=[replace(a, payload_schema=self._data(a.payload_schema)) for a in state.allowed_actions],
             outcome=self._data(state.outcome),
         )
 
     def response(self, response: AgentResponse) -> AgentResponse:
-        kind, payload = response.action.action_type, response.action.payload
-        text = {"text": payload["text"]} if "text" in payload else {}
+        """Return a translated answer."""
+        payload = response.action.payload
         named = self._data({key: part for key, part in payload.items() if key != "text"})
-        return AgentResponse(Action(kind, named | text), [self.intent(intent) for intent in response.messages])
+        named |= {"text": payload["text"]} if "text" in payload else {}
+        return AgentResponse(Action(response.action.action_type, named), self.intents(response.messages))
+
+    def intents(self, intents: Sequence[MessageIntent]) -> list[MessageIntent]:
+        """Return messages to the same recipients."""
+        return [replace(one, to_agent_ids=self._data(one.to_agent_ids)) for one in intents]
 
     def _data(self, value: Any) -> Any:
         """Return a copy of plain data."""
@@ -130,15 +115,6 @@ class _Translation:
             name, data = self._names.get, self._data
             return {name(key, key): data(part) if type(part) in _NESTED else part for key, part in value.items()}
         return [self._data(part) for part in value] if isinstance(value, list) else value
-
-    def intent(self, intent: MessageIntent) -> MessageIntent:
-        readers = intent.to_agent_ids
-        return replace(intent, to_agent_ids=readers and [self._names.get(one, one) for one in readers])
-
-    def _message(self, message: Message) -> Message:
-        name = self._names.get
-        readers = [name(reader, reader) for reader in message.to_agent_ids or ()]
-        return replace(message, sender_id=name(message.sender_id, message.sender_id), to_agent_ids=readers)
 
 
 Cost = Literal["keep", "pass", "end"]
@@ -231,26 +207,21 @@ class MatchSession:
             raise ValueError(f"agents {', '.join(agent_ids)}: {self.game.id} needs {self.game.seats} different ones")
         self.agent_ids = list(agent_ids)
         self.limits = limits or MatchLimits()
-        self._most = self.limits.actions
-        if self._most == -1:
-            self._most = 20 if len(agent_ids) == 2 else None
+        usual = 20 if len(agent_ids) == 2 else None
+        self._most = usual if self.limits.actions == -1 else self.limits.actions
         self._names = SeatNames(self.agent_ids, self.game.agents)
         self.match.reset(seed=seed)
         self.match_id = match_id or f"{self.game.id}-{secrets.token_hex(8)}"
         self.actions = 0
         self.payoffs = dict.fromkeys(self.agent_ids, 0.0)
-        self.rejections = dict.fromkeys(self.agent_ids, 0)
-        self.failures = dict.fromkeys(self.agent_ids, 0)
-        self.forced = dict.fromkeys(self.agent_ids, 0)
+        self.rejections, self.failures, self.forced = (dict.fromkeys(self.agent_ids, 0) for _ in range(3))
         self.turn: str | None = self._acting()
         self._stale = 0
         self.outcome: dict[str, Any] | None = None
         self.error: str | None = None
         self._new_turn()
-        about = {"game": self.game.id, "options": self.game.options, "seed": seed}
-        self.events: list[dict[str, Any]] = [
-            {"kind": "match", **about, "match_id": self.match_id, "agent_ids": self.agent_ids}
-        ]
+        about = {"kind": "match", "game": self.game.id, "options": self.game.options, "seed": seed}
+        self.events: list[dict[str, Any]] = [{**about, "match_id": self.match_id, "agent_ids": self.agent_ids}]
 
     def turn_state(self, agent_id: str) -> TurnState:
         """Return the agent's TurnState, at any time: a copy.
@@ -260,7 +231,7 @@ class MatchSession:
         """
         if agent_id not in self._names.seat_of:
             raise ValueError(f"{agent_id!r} is not one of {', '.join(self.agent_ids)}")
-        state = self._names.state_for_agents(self.seat_state(agent_id))
+        state = self._names.for_agents.state(self.seat_state(agent_id))
         if self.outcome is not None and not state.game_over:
             state.is_my_turn, state.current_turn_agent_id, state.allowed_actions = False, None, []
             state.game_over, state.outcome = True, self.outcome
@@ -277,25 +248,24 @@ class MatchSession:
         Returns:
             ok, or a documented error code with a sentence. In its own turn a refusal costs what the limits say.
         """
-        problem = self._barred(agent_id) or self._out_of_turn(agent_id)
-        if problem is not None:
+        if (problem := self._barred(agent_id)) is not None:
             return problem
         # Counted before they are read: thousands of empty ones would keep the event loop from everybody else.
-        problem = self._too_many(agent_id, _messages_in(answer))
-        if problem is not None:
-            return self._refuse(agent_id, problem)
-        try:
-            response = read_response(answer)
-        except ValueError as error:
-            return self._refuse(agent_id, ts.refused(ts.INVALID_PAYLOAD, str(error)))
-        problem = self._too_many(agent_id, len(response.messages))  # of whatever else holds messages
+        said = answer.get("messages") if isinstance(answer, Mapping) else getattr(answer, "messages", None)
+        problem = self._too_many(agent_id, len(said) if isinstance(said, (list, tuple)) else 0)
+        if problem is None:
+            try:
+                response = read_response(answer)
+                problem = self._too_many(agent_id, len(response.messages))  # of whatever else holds messages
+            except ValueError as error:
+                problem = ts.refused(ts.INVALID_PAYLOAD, str(error))
         if problem is not None:
             return self._refuse(agent_id, problem)
         response.messages = self._names.without_strangers(response.messages)
         talk = self.game.capabilities.talk
         if talk is not None and talk.interpret is not None:
             response.action = talk.interpret(self.match.table, response.action, self.agent_ids)
-        return self._submit(agent_id, self._names.response_for_game(response), thoughts)
+        return self._submit(agent_id, self._names.for_game.response(response), thoughts)
 
     def seat_state(self, agent_id: str) -> TurnState:
         """Return the agent's TurnState with the game's own names, for our policies."""
@@ -310,16 +280,13 @@ class MatchSession:
         self, agent_id: str, response: AgentResponse, thoughts: Mapping[str, Any] | None = None
     ) -> ActionResult:
         """Do the same as `act` for an answer with the game's own names; `thoughts` are written to the log."""
-        problem = self._barred(agent_id) or self._out_of_turn(agent_id)
-        if problem is not None:
+        if (problem := self._barred(agent_id)) is not None:
             return problem
-        problem = self._too_many(agent_id, len(response.messages))
-        response = self._names.text_for_agents(response)
-        return self._submit(agent_id, response, thoughts) if problem is None else self._refuse(agent_id, problem)
+        if (problem := self._too_many(agent_id, len(response.messages))) is not None:
+            return self._refuse(agent_id, problem)
+        return self._submit(agent_id, self._names.text_for_agents(response), thoughts)
 
-    def _submit(
-        self, agent_id: str, response: AgentResponse, thoughts: Mapping[str, Any] | None = None
-    ) -> ActionResult:
+    def _submit(self, agent_id: str, response: AgentResponse, thoughts: Mapping[str, Any] | None) -> ActionResult:
         """Submit an answer to the referee."""
         over = self._waited == self.limits.waits or self._stale >= self.limits.stale
         only_talked = response.action.action_type == "message_only" and over
@@ -341,18 +308,16 @@ class MatchSession:
 
         Recipients that are not in the match are left out; a private message without any is seen by its sender alone.
         """
-        problem = self._barred(agent_id)
-        if problem is not None:
+        if (problem := self._barred(agent_id, in_turn=False)) is not None:
             return problem
         try:
-            message = MessageIntent.from_dict(plain(intent))
+            given = MessageIntent.from_dict(plain(intent))
         except (ValueError, TypeError, RecursionError) as error:
             return ts.refused(ts.INVALID_PAYLOAD, str(error))
-        problem = self._too_many(agent_id, 1)
-        if problem is not None:
+        if (problem := self._too_many(agent_id, 1)) is not None:
             return problem
-        (message,) = self._names.without_strangers([message])
-        seat, message = self._names.seat_of[agent_id], self._names.intent_for_game(message)
+        seat = self._names.seat_of[agent_id]
+        (message,) = self._names.for_game.intents(self._names.without_strangers([given]))
         result = self.match.send(seat, message)
         if result.ok:
             self._sent[agent_id] = self._sent.get(agent_id, 0) + 1
@@ -361,7 +326,7 @@ class MatchSession:
 
     def failed(self, agent_id: str, problem: str, cost: Cost | None = None) -> ActionResult:
         """Record that the acting agent gave no answer, and what that costs (None: what the limits say)."""
-        refusal = self._barred(agent_id) or self._out_of_turn(agent_id)
+        refusal = self._barred(agent_id)
         if refusal is None:
             self.failures[agent_id] += 1
             self.events.append({"kind": "failed", "agent_id": agent_id, "problem": problem})
@@ -374,15 +339,12 @@ class MatchSession:
 
     # Below: not for others.
 
-    def _barred(self, agent_id: str) -> ActionResult | None:
+    def _barred(self, agent_id: str, in_turn: bool = True) -> ActionResult | None:
         if agent_id not in self._names.seat_of:
             return ts.refused(ts.AGENT_NOT_IN_MATCH, f"{agent_id!r} is not one of {', '.join(self.agent_ids)}")
         if self.outcome is not None:
             return ts.refused(ts.MATCH_NOT_RUNNING, f"match {self.match_id} is over")
-        return None
-
-    def _out_of_turn(self, agent_id: str) -> ActionResult | None:
-        if agent_id != self.turn:
+        if in_turn and agent_id != self.turn:
             seen = self.game.visible_turn(self.match.table, self.game.agents.index(self._names.seat_of[agent_id]))
             whose = "another" if seen is None else self._names.agent_of[seen]
             return ts.refused(ts.NOT_YOUR_TURN, f"{agent_id} cannot act: it is {whose}'s turn")
@@ -434,7 +396,7 @@ class MatchSession:
         for name, reward in zip(self.agent_ids, self.match.rewards, strict=True):
             self.payoffs[name] += reward
         if self.match.done:
-            self._end(self._names.state_for_agents(self.match.turn_state(self.game.agents[0])).outcome or {})
+            self._end(self._names.for_agents.state(self.match.turn_state(self.game.agents[0])).outcome or {})
         elif self.actions == self._most:
             self._end(self._cut_short(TOO_LONG))
         else:
@@ -451,9 +413,3 @@ class MatchSession:
         self.turn = None
         self.outcome = outcome
         self.events.append({"kind": "end", "outcome": outcome})
-
-
-def _messages_in(answer: Any) -> int:
-    """Return the number of messages of an answer of any type, without reading them."""
-    messages = answer.get("messages") if isinstance(answer, Mapping) else getattr(answer, "messages", None)
-    return len(messages) if isinstance(messages, (list, tuple)) else 0
