@@ -15,7 +15,7 @@ from io import BytesIO
 from os import SEEK_END, PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, Self
 
 import msgspec
 import numpy as np
@@ -102,10 +102,8 @@ class MatchLog:
             raise ValueError(f"most_bytes={most_bytes}, old_files={old_files}: need at least 1")
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._most_bytes = most_bytes
-        self._old_files = old_files
-        self._in_match = False
-        self._lines = Lines()
+        self._most_bytes, self._old_files = most_bytes, old_files
+        self._lines, self._in_match = Lines(), False
         self._open(_whole_lines(self.path) if append and self.path.exists() else 0)
 
     def _open(self, size: int) -> None:
@@ -175,25 +173,18 @@ def read(path: Path_ | bytes) -> Iterator[dict[str, Any]]:
     Raises:
         ValueError: if it is no regular file; naming the line, if another one is not an object with a `kind`.
     """
-    if isinstance(path, bytes):
-        yield from _entries("the log", BytesIO(path))
-        return
-    with opened_file(path) as file:
-        yield from _entries(path, file)
-
-
-def _entries(path: Path_, file: BinaryIO) -> Iterator[dict[str, Any]]:
-    for number, line in enumerate(file, 1):
-        if number == 1:
-            line = line.removeprefix(BOM_UTF8)
-        if not line.endswith(b"\n"):
-            return  # cut off by a crash
-        if not line.strip():
-            continue
-        entry = parsed(line, f"{path}, line {number}", msgspec.json.decode)
-        if not isinstance(entry, dict) or not isinstance(entry.get("kind"), str):
-            raise ValueError(f"{path}, line {number} is not an object with a kind: {line[:80]!r}")
-        yield entry
+    source, name = (BytesIO(path), "the log") if isinstance(path, bytes) else (opened_file(path), path)
+    with source as file:
+        for number, line in enumerate(file, 1):
+            if number == 1:
+                line = line.removeprefix(BOM_UTF8)
+            if not line.endswith(b"\n"):
+                return  # cut off by a crash
+            if line.strip():
+                entry = parsed(line, f"{name}, line {number}", msgspec.json.decode)
+                if not isinstance(entry, dict) or not isinstance(entry.get("kind"), str):
+                    raise ValueError(f"{name}, line {number} is not an object with a kind: {line[:80]!r}")
+                yield entry
 
 
 def _plain(value: Any) -> Any:
@@ -299,8 +290,7 @@ class Recorder:
         agent_ids: Sequence[str] | None = None,
         setup: Mapping[str, Any] | None = None,
     ) -> None:
-        self.log = log
-        self.env = env
+        self.log, self.env = log, env
         env.reset(seed=seed, options=None if setup is None else dict(setup))
         names: dict[str, Any] = {} if agent_ids is None else {"agent_ids": list(agent_ids)}
         names |= {} if setup is None else {"setup": dict(setup)}
@@ -384,9 +374,7 @@ class FirstMatches(MatchLog):
 
     def __init__(self, path: Path_, most: int, also: MatchLog | None) -> None:
         super().__init__(path, append=False)
-        self._left = most
-        self._also = also
-        self._kept = False
+        self._left, self._also, self._kept = most, also, False
 
     def write(self, kind: str, **fields: Any) -> None:
         """See `MatchLog`."""

@@ -85,8 +85,7 @@ class RepeatedLines(logging.Filter):
 
     def __init__(self, handler: logging.Handler, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
-        self._handler = handler
-        self._clock = clock
+        self._handler, self._clock = handler, clock
         self._kinds: dict[tuple[str, int], _Kind] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:

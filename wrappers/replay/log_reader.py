@@ -240,7 +240,9 @@ def _seen(entry: Mapping[str, Any], table: Any, seat: int, named: Mapping[int, s
     """Return the TurnState of a seat, without the empty seats, with the players' names, and money in its own unit."""
     state = _game().turn_state(table, seat, ())
     game = state.game_state
-    antes = _antes_in_the_pot(entry)
+    posted = entry.get("posted", {})  # our rules do not count antes that are for the whole table as committed
+    shared = zip(entry["players"], posted["antes"] if posted.get("shared") else (), strict=False)
+    antes = {row["seat"]: min(ante, row["stack"]) for row, ante in shared}
     players = [
         row | {"name": named[row["seat"]], "committed": row["committed"] + antes.get(row["seat"], 0)}
         for row in game["players"]
@@ -254,21 +256,12 @@ def _seen(entry: Mapping[str, Any], table: Any, seat: int, named: Mapping[int, s
     state.agent_id = named[seat]
     state.current_turn_agent_id = ours.get(state.current_turn_agent_id or "")
     if state.outcome is not None:
-        payoffs = [
-            row | {"agent_id": ours[row["agent_id"]]} for row in state.outcome["payoffs"] if row["agent_id"] in ours
-        ]
-        state.outcome |= {"payoffs": payoffs}
+        rows = [row for row in state.outcome["payoffs"] if row["agent_id"] in ours]
+        state.outcome |= {"payoffs": [row | {"agent_id": ours[row["agent_id"]]} for row in rows]}
     if entry.get("decimals"):
         unit = unit_of(entry)
         state.game_state, state.outcome = _in_units(state.game_state, unit), _in_units(state.outcome, unit)
     return state
-
-
-def _antes_in_the_pot(entry: Mapping[str, Any]) -> dict[int, int]:
-    """Return the antes that our rules do not count as committed, by seat."""
-    posted = entry.get("posted", {})
-    antes = posted["antes"] if posted.get("shared") else ()
-    return {row["seat"]: min(ante, row["stack"]) for row, ante in zip(entry["players"], antes, strict=False)}
 
 
 def _in_units(value: Any, unit: int) -> Any:
@@ -300,23 +293,17 @@ def moments(path: str | PathLike[str] | bytes) -> Iterator[Moment]:
         OSError: if the file cannot be read.
         ValueError: if it is not a log, cannot be replayed, or has no decision.
     """
-    reader = LogReader()
-    empty = True
-    source, path = path, "the log" if isinstance(path, bytes) else path
-    for number, entry in _gathered(source):
+    reader, name = LogReader(), "the log" if isinstance(path, bytes) else path
+    for number, entry in _gathered(path):
         try:
-            for moment in reader.read(entry):
-                empty = False
-                yield moment
+            yield from reader.read(entry)
         except KeyError as error:
-            raise ValueError(f"{path}, line {number}: a {entry['kind']!r} line lacks {error}") from error
+            raise ValueError(f"{name}, line {number}: a {entry['kind']!r} line lacks {error}") from error
         except (ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:
-            raise ValueError(f"{path}, line {number} does not replay: {error}") from error
-    for moment in reader.ended():  # the log has no line for it
-        empty = False
-        yield moment
-    if empty:
-        raise ValueError(f"{path} has no decision to show")
+            raise ValueError(f"{name}, line {number} does not replay: {error}") from error
+    yield from reader.ended()  # the log has no line for it
+    if reader.match < 0:
+        raise ValueError(f"{name} has no decision to show")
 
 
 def _gathered(path: str | PathLike[str] | bytes) -> Iterable[tuple[int, dict[str, Any]]]:
@@ -326,17 +313,14 @@ def _gathered(path: str | PathLike[str] | bytes) -> Iterable[tuple[int, dict[str
     for entry in read(path):
         if entry["kind"] == "match":
             return enumerate(read(path), 1)
-        if game := _game_of(entry):
-            place = places.setdefault(game, len(places))
+        state = entry.get("turn_state")
+        game = (state.get("match_id") if isinstance(state, dict) else None) or entry.get("match_id")
+        if game:
+            place = places.setdefault(str(game), len(places))
         order.append(place)
     if all(place <= later for place, later in pairwise(order)):
         return enumerate(read(path), 1)
     return sorted(enumerate(read(path), 1), key=lambda line: order[line[0] - 1])
-
-
-def _game_of(entry: Mapping[str, Any]) -> str:
-    state = entry.get("turn_state")
-    return str((state.get("match_id") if isinstance(state, dict) else None) or entry.get("match_id") or "")
 
 
 def agents_of(entry: Mapping[str, Any]) -> tuple[list[str], list[str]]:
@@ -358,7 +342,7 @@ class LogReader:
         self._renamed: dict[str, str] = {}  # texts of this match, as `_words` returns them
         self._name_of_id: dict[str, str] = {}  # agents by their ids
         self._title = ""
-        self._details: dict[str, str] = {}
+        self._about: dict[str, Any] = {}  # what all moments of a match share
         self._thought: dict[str, str] = {}
         self._notes: list[str] = []
         self._seen: dict[str, TurnState] = {}  # the state of a live agent at its latest turn
@@ -377,8 +361,11 @@ class LogReader:
             yield self._live_turn(entry)
         elif kind in ("turn", "message"):
             yield self._played(entry)
-        elif kind == "event":
-            self._record_thought(entry["event"])
+        elif kind == "event":  # the thoughts of a mafia agent, which the host logs in parts before the decision
+            if entry["event"]["eventType"] == "AGENT_THINK_STREAM":
+                payload = entry["event"]["payload"]
+                who = self._name_of_id.get(payload["agentId"], payload["agentId"])
+                self._thought[who] = self._thought.get(who, "") + str(payload["chunk"])
         elif kind == "rejected":
             result = entry["result"]
             self._notes.append(f"{entry['agent_id']} was refused: {result.get('error_detail') or result.get('error')}")
@@ -432,24 +419,12 @@ class LogReader:
         self._open = True
         self._title = str(entry.get("match_id", self._env.match.match_id))
         options = {name: value for name, value in entry["options"].items() if value is not None}
-        self._details = {"game": entry["game"], "seed of the match": str(entry["seed"])}
+        details = {"game": entry["game"], "seed of the match": str(entry["seed"])}
         if options:
-            self._details["options"] = ", ".join(f"{name}={value}" for name, value in options.items())
+            details["options"] = ", ".join(f"{name}={value}" for name, value in options.items())
+        self._about = {"details": details, "names": self._names, "game": self._env.game}
         self._thought.clear()
         self._renamed.clear()
-
-    def _record_thought(self, event: Mapping[str, Any]) -> None:
-        """Collect the thoughts of a mafia agent, which the host logs in parts before the decision."""
-        if event["eventType"] == "AGENT_THINK_STREAM":
-            payload = event["payload"]
-            who = self._name_of_id.get(payload["agentId"], payload["agentId"])
-            self._thought[who] = self._thought.get(who, "") + str(payload["chunk"])
-
-    @property
-    def _about(self) -> dict[str, Any]:
-        """What all moments of a match share."""
-        game = None if self._env is None else self._env.game
-        return {"details": self._details, "names": self._names, "game": game}
 
     def _states(self) -> dict[str, TurnState]:
         assert self._env is not None
@@ -469,16 +444,13 @@ class LogReader:
             self._renamed[words] = self._names.words_for_agents(words)
         return self._renamed[words]
 
-    def _name(self, agent: str) -> str:
-        return agent if self._names is None else self._names.agent_of.get(agent, agent)
-
     def _intent(self, intent: MessageIntent) -> MessageIntent:
         return MessageIntent(intent.scope, self._words(intent.content), intent.to_agent_ids)
 
     def _played(self, entry: Mapping[str, Any]) -> Moment:
         if self._env is None or not self._open:
             raise ValueError("it begins in the middle of a match")
-        agent = self._name(entry["agent"])
+        agent = entry["agent"] if self._names is None else self._names.agent_of.get(entry["agent"], entry["agent"])
         if entry["kind"] == "message":
             said = [self._intent(MessageIntent.from_dict(entry["intent"]))]
             decision = Moment(self.match, self._title, self._states(), agent, "says", said, **self._about)

@@ -290,23 +290,21 @@ class _Request(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answer with a page; with the error as text if its match does not replay."""
         pages, name = self.server.pages, self.path.removeprefix(self.server.path)
+        status, text = HTTPStatus.OK, ""
         try:
             if not self.path.startswith(self.server.path):
-                self._send(HTTPStatus.NOT_FOUND, "text/plain", "there is no such page\n")
+                status, text = HTTPStatus.NOT_FOUND, "there is no such page\n"
             elif name == "":
-                self._send(HTTPStatus.OK, "text/html", pages.contents())
+                text = pages.contents()
             elif name in map(str, range(len(pages.matches))):
                 with self.server.one_at_a_time:
                     text = pages.match(int(name))
-                self._send(HTTPStatus.OK, "text/html", text)
             else:
-                problem = f"there is no such page; matches are 0 to {len(pages.matches) - 1}\n"
-                self._send(HTTPStatus.NOT_FOUND, "text/plain", problem)
+                text = f"there is no such page; matches are 0 to {len(pages.matches) - 1}\n"
+                status = HTTPStatus.NOT_FOUND
         except ValueError as error:
-            self._send(HTTPStatus.INTERNAL_SERVER_ERROR, "text/plain", f"match {name}: {error}\n")
-
-    def _send(self, status: HTTPStatus, kind: str, text: str) -> None:
-        body = text.encode()
+            status, text = HTTPStatus.INTERNAL_SERVER_ERROR, f"match {name}: {error}\n"
+        body, kind = text.encode(), "text/html" if status == HTTPStatus.OK else "text/plain"
         self.send_response(status)
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))

@@ -113,11 +113,9 @@ class HandFile:
     """
 
     def __init__(self, path: str | PathLike[str], *, strict: bool = False) -> None:
-        self.path = Path(path)
-        self.count = 0
+        self.path, self.count, self._strict = Path(path), 0, strict
         self.left_out: Counter[str] = Counter()
         self.problems: dict[str, str] = {}
-        self._strict = strict
 
     def moments(self) -> Iterator[Moment]:
         """Return the moments of all hands that can be read, in order.
@@ -173,11 +171,9 @@ def hands(path: str | PathLike[str]) -> Iterator[tuple[str, Callable[[], HandHis
             "100), 20000)(text) are its hands, and HandHistory.dump_all(hands, file) writes them to a .phhs"
         )
     headings = list(HEADING.finditer(text))
-    if not headings:
-        if text.strip():
-            yield "1", partial(_from_phh, text)
-        return
-    ends = [heading.start() for heading in headings[1:]] + [len(text)]
+    if not headings and text.strip():
+        yield "1", partial(_from_phh, text)
+    ends = [*(heading.start() for heading in headings[1:]), len(text)][: len(headings)]
     for heading, end in zip(headings, ends, strict=True):
         yield heading[1], partial(_from_phh, text[heading.end() : end])
 
@@ -231,10 +227,8 @@ def _from_site(site: REParser, text: str) -> HandHistory:
     posts = sum(POSTS.search(line) is not None for line in full.splitlines())
     read = sum(chips != 0 for chips in (*history.antes, *(history.blinds_or_straddles or ())))
     if posts > read:
-        raise Refused(
-            f"antes or blinds that PokerKit's {name} does not read",
-            f"PokerKit's {name} reads {read} of {posts} antes and blinds",
-        )
+        detail = f"PokerKit's {name} reads {read} of {posts} antes and blinds"
+        raise Refused(f"antes or blinds that PokerKit's {name} does not read", detail)
     players = history.players or []
     history.starting_stacks = [stacks.get(*pair) for pair in zip(players, history.starting_stacks, strict=True)]
     # As sites play: who cannot pay the whole ante wins as much from each. An ante of one player is for the whole table.
@@ -335,9 +329,8 @@ def hand_of(history: HandHistory, number: int = 1) -> tuple[dict[str, Any], list
         raise Refused("another kind of poker", detail)
     for name, value in (history.user_defined_fields or {}).items():
         if value and name.strip("_") in ("run_twice", "bomb_pot"):
-            raise Refused(
-                f"a hand with {name.strip('_')}", f"{name} is {value!r}; what is read is played once, with blinds"
-            )
+            detail = f"{name} is {value!r}; what is read is played once, with blinds"
+            raise Refused(f"a hand with {name.strip('_')}", detail)
     if not isinstance(history.actions, (list, tuple)):
         raise Refused("a field of a wrong type", f"actions is {history.actions!r}; give a list of texts")
     decimals = _decimals(history)

@@ -35,12 +35,12 @@ def phh(entry: Mapping[str, Any]) -> str:
     blind = players[0 if len(players) == 2 else 1]
     first = next((action["kind"] for action in entry["actions"] if action["kind"] != "fold"), "")
     if blind["stack"] < entry["big_blind"] and first == "call":
-        posted = (
-            f"hand {entry['hand']} is left out: the big blind of {entry['big_blind']} is posted with {blind['stack']}"
-        )
-        raise ValueError(f"{posted}, and calls of the whole blind cannot be written as PHH")
+        posted = f"the big blind of {entry['big_blind']} is posted with {blind['stack']}"
+        why = "and calls of the whole blind cannot be written as PHH"
+        raise ValueError(f"hand {entry['hand']} is left out: {posted}, {why}")
     named = {row["seat"]: f"p{number}" for number, row in enumerate(players, 1)}
     ends = {row["seat"]: row for row in entry["results"]}
+    shown = [row["seat"] for row in players if entry["showdown"] and "rank" in ends[row["seat"]]]
     fields = {
         "variant": "NT",
         "ante_trimming_status": True,
@@ -51,11 +51,7 @@ def phh(entry: Mapping[str, Any]) -> str:
         "actions": [
             *(f"d dh {named[row['seat']]} {''.join(row['cards']) or '????'}" for row in players),
             *_played(entry, named),
-            *(
-                f"{named[row['seat']]} sm {''.join(ends[row['seat']]['cards'])}"
-                for row in players
-                if entry["showdown"] and "rank" in ends[row["seat"]]
-            ),
+            *(f"{named[seat]} sm {''.join(ends[seat]['cards'])}" for seat in shown),
         ],
         "hand": entry["hand"],
         "players": [row["name"] or row.get("agent_id") or f"seat {row['seat'] + 1}" for row in players],

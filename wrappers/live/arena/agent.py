@@ -18,7 +18,6 @@ from typing import Any
 import aiohttp
 import msgspec
 from aiohttp import web
-from aiohttp.typedefs import Middleware
 from yarl import URL
 
 from ....envs.core.game import Game
@@ -116,19 +115,6 @@ class ArenaTurn(Turn):
         return {**thoughts, "probabilities": named}
 
 
-def out_of_turn(state: TurnState, memory: "Memory") -> AgentResponse:
-    """Return the answer when the arena asks for messages out of turn: none.
-
-    Where it offers nothing and asks again (a player of werewolf who is dead), a refused action ends it.
-    """
-    offered = [offer.action_type for offer in state.allowed_actions]
-    memory.in_vain = 0 if offered else memory.in_vain + 1
-    if memory.in_vain > POLITE:
-        return AgentResponse(NO_ACTION)
-    silent = not offered or "message_only" in offered
-    return AgentResponse(Action("message_only") if silent else quiet_action(state.allowed_actions))
-
-
 @dataclass
 class Memory:
     """What one match has taught.
@@ -149,6 +135,18 @@ class Memory:
     _seen: Any = None
     _asked: TurnState | None = None
     _refused: dict[tuple[str, str], tuple[str, float, float] | None] = field(default_factory=dict)
+
+    def out_of_turn(self, state: TurnState) -> AgentResponse:
+        """Return the answer when the arena asks for messages out of turn: none.
+
+        Where it offers nothing and asks again (a player of werewolf who is dead), a refused action ends it.
+        """
+        offered = [offer.action_type for offer in state.allowed_actions]
+        self.in_vain = 0 if offered else self.in_vain + 1
+        if self.in_vain > POLITE:
+            return AgentResponse(NO_ACTION)
+        silent = not offered or "message_only" in offered
+        return AgentResponse(Action("message_only") if silent else quiet_action(state.allowed_actions))
 
     def offered(self, state: TurnState) -> TurnState:
         """Return a turn's state with an offer that is worth an answer.
@@ -223,17 +221,16 @@ class ArenaAgent:
 
     Attributes:
         statistics: counters of the answered turns.
+        game: the game of a policy or a language model; None: it is not known.
+        supported_games: the platforms' ids of the games that the agent plays; None: they are not known.
     """
 
     def __init__(self, agent_id: str, agent: Agent, for_match: Callable[[], Agent] | None = None) -> None:
         self.agent_id, self.agent, self.for_match = agent_id, agent, for_match
+        self.game = agent.game if isinstance(agent, PolicyAgent | LLMAgent) else None
+        self.supported_games = None if self.game is None else supported_games(self.game)
         self.statistics = AgentStatistics()
         self._matches: dict[str, Memory] = {}
-
-    @property
-    def game(self) -> Game | None:
-        """The game of a policy or a language model; None: it is not known."""
-        return self.agent.game if isinstance(self.agent, PolicyAgent | LLMAgent) else None
 
     def act(self, state: Any) -> Any:
         """Answer a turn in the caller's own types. An exception of the agent is never raised here.
@@ -253,18 +250,13 @@ class ArenaAgent:
     def respond(self, state: TurnState) -> AgentResponse:
         """Answer a turn; with the safe action if the agent raises an exception or its answer cannot be read."""
         if not state.is_my_turn:
-            return out_of_turn(state, self.match(state.match_id))
+            return self.match(state.match_id).out_of_turn(state)
         turn = self.turn(state)
         began = time.monotonic()
         response, problem = turn.settle(lambda: self.agent.respond(turn.shown()))
         Played(response, problem, seconds=time.monotonic() - began).count(self.statistics, turn)
         turn.memory.answer = response.action
         return response
-
-    @property
-    def supported_games(self) -> list[str] | None:
-        """The platforms' ids of the games that the agent plays; None if they are not known."""
-        return None if self.game is None else supported_games(self.game)
 
     def get_metadata(self) -> dict[str, Any]:
         """Return what platforms write into a match's log: the agent's id, the type of its policy, and its game."""
@@ -357,11 +349,8 @@ class ArenaDecisions:
     def __init__(self, agent: ArenaAgent, deadline: float, log: MatchLog | None = None) -> None:
         if deadline <= 0:
             raise ValueError(f"deadline={deadline}: seconds for a decision, above 0")
-        self.agent = agent
-        self.turns = 0
-        self._ended = EndCounter()
-        self._deadline = deadline
-        self._match_log = SafeMatchLog(log)
+        self.agent, self.turns = agent, 0
+        self._ended, self._deadline, self._match_log = EndCounter(), deadline, SafeMatchLog(log)
         self._player: Player
         self._by_match: dict[Hashable, Player] = {}
         self._turns = Turns(self._player_in)
@@ -404,7 +393,7 @@ class ArenaDecisions:
         """Answer a turn, or a request for messages out of turn. An exception of the agent is never raised here."""
         self.turns += 1
         if not state.is_my_turn:
-            return out_of_turn(state, self.agent.match(state.match_id))
+            return self.agent.match(state.match_id).out_of_turn(state)
         turn = self.agent.turn(state)
         turn.seconds = self._deadline
         response = (await self._turns.answer(turn)).response
@@ -485,6 +474,8 @@ class ArenaAgentServer(ArenaDecisions, Server):
         log: the log of all decisions; None: no log.
     """
 
+    middlewares = (answer_refusals,)
+
     def __init__(
         self,
         agent: ArenaAgent,
@@ -511,10 +502,6 @@ class ArenaAgentServer(ArenaDecisions, Server):
             web.post("/match_end", self._match_end),
             web.get("/health", self._health),
         ]
-
-    def middlewares(self) -> list[Middleware]:
-        """See `Server`."""
-        return [answer_refusals]
 
     async def register(self, arena: str, access_token: str | None = None, retries: int = 10, wait: float = 1.0) -> None:
         """Register the agent at an arena.

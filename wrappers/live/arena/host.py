@@ -10,7 +10,7 @@ import asyncio
 import logging
 import secrets
 from collections import Counter, deque
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from time import monotonic
@@ -19,7 +19,7 @@ from typing import Any
 import aiohttp
 import numpy as np
 from aiohttp import web
-from aiohttp.typedefs import Handler, Middleware
+from aiohttp.typedefs import Handler
 
 from ....envs.core import turn_state as ts
 from ....envs.core.counted import counted
@@ -154,6 +154,8 @@ class ArenaHost(Server):
         played: number of matches that have ended.
     """
 
+    middlewares = (answer_refusals,)
+
     def __init__(
         self,
         game: Game,
@@ -173,26 +175,18 @@ class ArenaHost(Server):
         self.matches: dict[str, MatchSession] = {}
         self.results: deque[ArenaResult] = deque(maxlen=REMEMBERED)
         self.played = 0
-        self._scheduled: Counter[str] = Counter()
         self.limits = limits or MatchLimits()
-        self._timeout = timeout
-        self._seeds = np.random.SeedSequence(seed)
-        self._log = SafeMatchLog(log)
-        self._on_result = on_result or (lambda result: None)
-        self._reserved = game.words
         self.players: dict[str, Player] = {}
+        self._others, self._timeout, self._on_result = others, timeout, on_result
+        self._scheduled: Counter[str] = Counter()
+        self._seeds, self._log = np.random.SeedSequence(seed), SafeMatchLog(log)
         self._came = asyncio.Event()
         self._http: aiohttp.ClientSession | None = None
         self._asked_for: set[asyncio.Task[Any]] = set()
-        self._others = others
 
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
         return ArenaRest([self, *self._others], self.settings.access_token).routes()
-
-    def middlewares(self) -> list[Middleware]:
-        """See `Server`."""
-        return [answer_refusals]
 
     async def start(self) -> None:
         """See `Server`. `url` is an address that agents on this machine can reach."""
@@ -268,7 +262,7 @@ class ArenaHost(Server):
             ValueError: if nobody may be called so, or it is a word of the game.
         """
         problem = problem_of(name, MOST_CHARACTERS)
-        if name in self._reserved:
+        if name in self.game.words:
             problem = f"{name!r} is a word of {self.game.name}: an agent needs another name"
         if problem is not None:
             raise Refused(problem, 409)
@@ -287,9 +281,9 @@ class ArenaHost(Server):
         Raises:
             ValueError: if an agent is not here, or the number does not fit the game.
         """
-        unknown = [name for name in agent_ids if name not in self.players]
-        if unknown:
-            raise ValueError(f"no agent is called {unknown[0]!r}; here are {', '.join(self.players) or 'none'}")
+        for name in agent_ids:
+            if name not in self.players:
+                raise ValueError(f"no agent is called {name!r}; here are {', '.join(self.players) or 'none'}")
         return (await self.play_between([self.players[name] for name in agent_ids], seed=seed))[0]
 
     async def play_between(
@@ -302,13 +296,13 @@ class ArenaHost(Server):
         """Play one match; return the result and the outcome. `seconds`: time for a turn."""
         by_name = {one.agent_id: one for one in players}
         session = MatchSession(self.game, list(by_name), seed=seed, limits=limits or self.limits)
-        match_id, begin = session.match_id, MatchStart(session.match_id, self.game.id, session.agent_ids)
+        match_id = session.match_id
         self.matches[match_id] = session
         try:
-            await self._call_hooks(match_id, [one.start(begin, Deadline.after(self._timeout)) for one in players])
+            await self._tell(players, MatchStart(match_id, self.game.id, session.agent_ids))
             await play_turns(session, by_name, seconds or self._timeout)
-            result, end = self._conclude(session), MatchEnd(match_id, session.outcome)
-            await self._call_hooks(match_id, [one.end(end, Deadline.after(self._timeout)) for one in players])
+            result = self._conclude(session)
+            await self._tell(players, MatchEnd(match_id, session.outcome))
         finally:
             del self.matches[match_id]
         return result, session.outcome or {}
@@ -341,31 +335,34 @@ class ArenaHost(Server):
         if min(rounds, concurrent) < 1 or len(names) < self.game.seats:
             given = f"rounds={rounds}, concurrent={concurrent}, {counted(len(names), 'agents')}"
             raise ValueError(f"{given}: need 1, 1 and {self.game.seats} ({self.game.id})")
-        schedule = _schedule(names, self.game.seats, rounds)
+        groups = (group for _ in range(rounds) for group in combinations(names, self.game.seats))
+        schedule = ((*group[turn:], *group[:turn]) for group in groups for turn in range(self.game.seats))
         results: list[ArenaResult] = []
+
+        async def work() -> None:
+            for seated in schedule:
+                results.append(await self.play(seated, self.seed()))
+
         self._scheduled.update(names)
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(concurrent):
-                    group.create_task(self._work(schedule, results))
+                    group.create_task(work())
         finally:
             self._scheduled.subtract(names)
         return results
-
-    async def _work(self, schedule: Iterator[tuple[str, ...]], results: list[ArenaResult]) -> None:
-        for names in schedule:
-            results.append(await self.play(names, self.seed()))
 
     def seed(self) -> int:
         """Return the seed of the next match."""
         (seed,) = self._seeds.spawn(1)
         return int(seed.generate_state(1, np.uint64)[0] >> np.uint64(1))
 
-    async def _call_hooks(self, match_id: str, calls: Sequence[Coroutine[Any, Any, None]]) -> None:
+    async def _tell(self, players: Sequence[Player], news: MatchStart | MatchEnd) -> None:
         """Call the agents' hooks concurrently. A hook that fails costs nothing."""
+        calls = [one.tell(news, Deadline.after(self._timeout)) for one in players]
         for problem in await asyncio.gather(*calls, return_exceptions=True):
             if isinstance(problem, Exception):
-                logger.info("match %s: a hook failed: %s", match_id, describe_error(problem))
+                logger.info("match %s: a hook failed: %s", news.match_id, describe_error(problem))
 
     def _conclude(self, session: MatchSession) -> ArenaResult:
         outcome = session.outcome or {}
@@ -379,17 +376,11 @@ class ArenaHost(Server):
         for event in session.events:  # all lines of a match together, because matches are played concurrently
             self._log.write(**event)
         try:
-            self._on_result(result)
+            if self._on_result is not None:
+                self._on_result(result)
         except Exception:  # the match has been played, whatever who is told does
             logger.exception("match %s: who is told the results failed", session.match_id)
         return result
-
-
-def _schedule(names: Sequence[str], seats: int, rounds: int) -> Iterator[tuple[str, ...]]:
-    for _ in range(rounds):
-        for group in combinations(names, seats):
-            for turn in range(seats):
-                yield (*group[turn:], *group[:turn])
 
 
 @dataclass(frozen=True)
@@ -414,12 +405,10 @@ class ArenaRest:
     """
 
     def __init__(self, arenas: Sequence[ArenaHost], access_token: str | None) -> None:
-        self._arenas = arenas
-        self._access_token = access_token
-        self._sessions = HostedSessions()
+        self._arenas, self._access_token, self._sessions = arenas, access_token, HostedSessions()
         self._asked: dict[str, dict[str, Any]] = {}
-        self._running: Places[str] = Places(*table.MATCH_CALLS)
         self._registered: dict[str, _Registration] = {}
+        self._running: Places[str] = Places(*table.MATCH_CALLS)
         self._names: Places[str] = Places(*table.REGISTRATIONS)
         self._by_game: dict[str, ArenaHost] = {}
         for arena in arenas:
@@ -499,12 +488,12 @@ class ArenaRest:
     async def _unregister(self, request: web.Request) -> web.Response:
         body = await read(request, messages.Unregister.from_json)
         here = self._registered.get(body.agent_id)
-        if here is None and body.agent_id in self._players():
-            raise Refused(f"{body.agent_id!r} was not registered over HTTP and stays", 409)
-        if here is not None and not here.belongs_to(body.claim_token):
-            raise Refused("this needs the claim_token that the agent got when it registered", 403)
         if here is not None:
+            if not here.belongs_to(body.claim_token):
+                raise Refused("this needs the claim_token that the agent got when it registered", 403)
             self._leave(body.agent_id)
+        elif body.agent_id in self._players():
+            raise Refused(f"{body.agent_id!r} was not registered over HTTP and stays", 409)
         return web.json_response({"ok": here is not None})
 
     async def _agents(self, request: web.Request) -> web.Response:
@@ -539,7 +528,7 @@ class ArenaRest:
         except Exception as error:  # an agent has left, or a mistake of ours
             if not isinstance(error, ValueError):
                 logger.exception("call %s failed", key)
-            call["status"], call["error"] = "error", describe_error(error)
+            call |= {"status": "error", "error": describe_error(error)}
         finally:
             self._running.free(key)
 
@@ -611,9 +600,11 @@ class ArenaRest:
     # What can be read.
 
     async def _games(self, request: web.Request) -> web.Response:
-        games = {name: arena.game for name, arena in self._by_game.items()}
-        seats = {name: {"min_agents": game.seats, "max_agents": game.seats} for name, game in games.items()}
-        rows = [{"game_id": name, "description": _first_lines(game), **seats[name]} for name, game in games.items()]
+        rows = []
+        for name, arena in self._by_game.items():
+            game = arena.game
+            about = f"{game.name} for {game.seats} agents, with the options {dict(game.options)}."
+            rows.append({"game_id": name, "description": about, "min_agents": game.seats, "max_agents": game.seats})
         return web.json_response({"games": rows})
 
     async def _rules(self, request: web.Request) -> web.Response:
@@ -637,10 +628,6 @@ class ArenaRest:
     async def _health(self, request: web.Request) -> web.Response:
         matches = sum(arena.played for arena in self._arenas)
         return web.json_response({"ok": True, "game_id": self._arenas[0].game.id, "matches": matches})
-
-
-def _first_lines(game: Game) -> str:
-    return f"{game.name} for {game.seats} agents, with the options {dict(game.options)}."
 
 
 SKILL = """# A TurnState arena

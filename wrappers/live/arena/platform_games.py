@@ -60,17 +60,11 @@ class PlatformGame:
     played: Callable[[AgentResponse, TurnState], AgentResponse] | None = None
     hosted: Mapping[str, Any] = field(default_factory=dict)
 
-    def fits(self, game: Game) -> bool:
-        """Return whether a policy for `game` can play this."""
-        return game.name == self.name and _has(game, self.options)
-
-    def is_hosted_by(self, game: Game) -> bool:
-        """Return whether `game` has the payloads and the terms of this."""
-        return self.played is None and _has(game, self.hosted)
-
-
-def _has(game: Game, options: Mapping[str, Any]) -> bool:
-    return all(game.options.get(key) == value for key, value in options.items())
+    def fits(self, game: Game, hosted: bool = False) -> bool:
+        """Return whether a policy for `game` can play this; or, `hosted`, whether it has its payloads and terms too."""
+        options = {**self.options, **(self.hosted if hosted else {})}
+        same = all(game.options.get(key) == value for key, value in options.items())
+        return game.name == self.name and same and not (hosted and self.played is not None)
 
 
 def _with(state: TurnState, game_state: Mapping[str, Any]) -> TurnState:
@@ -80,16 +74,11 @@ def _with(state: TurnState, game_state: Mapping[str, Any]) -> TurnState:
 def _moves(state: TurnState, kinds: Sequence[str]) -> list[dict[str, Any]]:
     """Return the rows of the history that are moves, with rounds from 1."""
     rows = [dict(row) for row in moves_in(state.game_state.get("action_history"), kinds, state.phase)]
-    if any(round_of(row) == 0 for row in rows):
-        return [{**row, "round": round_of(row) + 1} for row in rows]
-    return rows
+    from_0 = any(round_of(row) == 0 for row in rows)
+    return [{**row, "round": round_of(row) + 1} for row in rows] if from_0 else rows
 
 
 # unfair-split and the auctions: fields and rows that are missing, and rows that are no moves.
-
-
-def _split(state: TurnState) -> TurnState:
-    return _with(state, {"action_history": _moves(state, ("submit_offer", "accept", "reject", "pass"))})
 
 
 def _auction(state: TurnState) -> TurnState:
@@ -186,10 +175,11 @@ def _aloud(response: AgentResponse, state: TurnState) -> AgentResponse:
     return AgentResponse(response.action, [*response.messages, *said])
 
 
+SPLITS = ("submit_offer", "accept", "reject", "pass")
 _SIMPLE_AUCTION = {"reserve": 0.0, "entry_fee": 0.0, "units": 1, "values": "private"}
 
 PLATFORM_GAMES = {
-    "unfair-split": PlatformGame("bargaining", _split),
+    "unfair-split": PlatformGame("bargaining", lambda state: _with(state, {"action_history": _moves(state, SPLITS)})),
     "ultimatum": PlatformGame("bargaining", _negotiation, played=_shares),
     "first-price-auction": PlatformGame("auction", _auction, {"rule": "first-price"}, hosted=_SIMPLE_AUCTION),
     "all-pay-auction": PlatformGame("auction", _auction, {"rule": "all-pay"}, hosted=_SIMPLE_AUCTION),
@@ -220,5 +210,5 @@ def supported_games(game: Game) -> list[str]:
 def hosted_games(game: Game) -> list[str]:
     """Return the platforms' ids under which we can host `game`: those with its payloads and terms; else our own id."""
     own = (game.id, game.platform_id)
-    names = [name for name in supported_games(game) if name in own or PLATFORM_GAMES[name].is_hosted_by(game)]
+    names = [name for name in supported_games(game) if name in own or PLATFORM_GAMES[name].fits(game, hosted=True)]
     return names or [game.id]

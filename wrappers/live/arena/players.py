@@ -8,8 +8,7 @@ import asyncio
 import inspect
 import secrets
 import typing
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -35,11 +34,8 @@ class Player:
 
     agent_id: str
 
-    async def start(self, match: MatchStart, deadline: Deadline) -> None:
-        """Announce a match; raises the errors of `act`."""
-
-    async def end(self, match: MatchEnd, deadline: Deadline) -> None:
-        """Announce the end of a match; raises the errors of `act`."""
+    async def tell(self, news: MatchStart | MatchEnd, deadline: Deadline) -> None:
+        """Announce a match, or its end; raises the errors of `act`."""
 
     async def act(self, state: TurnState, deadline: Deadline) -> Any:
         """Return an answer of any type.
@@ -74,25 +70,23 @@ class LocalPlayer(Player):
         self.agent_id = agent_id
         own = isinstance(agent, ArenaAgent) and isinstance(agent.agent, PolicyAgent)
         self.policy: PolicyAgent | None = agent.agent if own else None
-        self._agent = agent
-        self._kind = _state_type(agent.act)
-        self._turn = asyncio.Lock()
+        self._agent, self._kind, self._turn = agent, _state_type(agent.act), asyncio.Lock()
         self._player = AgentPlayer(self.policy or agent, notes=notes)
 
     async def act(self, state: TurnState, deadline: Deadline) -> Any:
         """See `Player`; of a policy the answer with its thoughts. Fails at once while it is busy with a late one."""
-        async with self._alone(deadline):
-            if self.policy is not None:
-                return await self._player.ask(Turn(state), deadline)
-            return await self._player.call(self._answer, state, deadline=deadline)
+        if self.policy is not None:
+            return await self._alone(self._player.ask, Turn(state), deadline=deadline)
+        return await self._alone(self._player.call, self._answer, state, deadline=deadline)
 
-    async def start(self, match: MatchStart, deadline: Deadline) -> None:
-        """Announce a match; raises the errors of `act`."""
-        await self._hook(deadline, "on_match_start", match.match_id, match.game_id, list(match.agent_ids))
-
-    async def end(self, match: MatchEnd, deadline: Deadline) -> None:
-        """Announce the end of a match; raises the errors of `act`."""
-        await self._hook(deadline, "on_match_end", match.match_id, msgspec.to_builtins(match.outcome))
+    async def tell(self, news: MatchStart | MatchEnd, deadline: Deadline) -> None:
+        """See `Player`."""
+        args: tuple[Any, ...] = (msgspec.to_builtins(news.outcome),) if isinstance(news, MatchEnd) else ()
+        if isinstance(news, MatchStart):
+            args = news.game_id, list(news.agent_ids)
+        hook = getattr(self._agent, "on_match_start" if isinstance(news, MatchStart) else "on_match_end", None)
+        if hook is not None and self.policy is None:
+            await self._alone(self._player.call, lambda: _result(hook(news.match_id, *args)), deadline=deadline)
 
     def close(self) -> None:
         """Stop the agent's thread."""
@@ -105,20 +99,12 @@ class LocalPlayer(Player):
             raise ValueError(f"its answer is longer than {ANSWER_LIMIT:,} bytes")
         return answer
 
-    async def _hook(self, deadline: Deadline, name: str, *args: Any) -> None:
-        hook: Callable[..., Any] | None = getattr(self._agent, name, None)
-        if hook is not None and self.policy is None:
-            async with self._alone(deadline):
-                await self._player.call(lambda: _result(hook(*args)), deadline=deadline)
-
-    @asynccontextmanager
-    async def _alone(self, deadline: Deadline) -> AsyncIterator[None]:
-        with deadline.paused():  # while it plays another match
-            await self._turn.acquire()
-        try:
-            yield
-        finally:
-            self._turn.release()
+    async def _alone(self, call: Callable[..., Awaitable[Any]], *args: Any, deadline: Deadline) -> Any:
+        """Wait for a call that no other one overlaps; its time begins when those of other matches have ended."""
+        left = deadline.left
+        async with self._turn:
+            deadline.ends_at = asyncio.get_running_loop().time() + left
+            return await call(*args, deadline=deadline)
 
 
 def _state_type(act: Callable[..., Any]) -> Any:
@@ -154,10 +140,8 @@ class RemotePlayer(Player):
     """
 
     def __init__(self, agent_id: str, endpoint: str, game_id: str, http: Callable[[], aiohttp.ClientSession]) -> None:
-        self.agent_id = agent_id
-        self.endpoint = endpoint
-        self._game_id = game_id
-        self._http = http
+        self.agent_id, self.endpoint = agent_id, endpoint
+        self._game_id, self._http = game_id, http
 
     async def act(self, state: TurnState, deadline: Deadline) -> Any:
         """See `Player`. An answer that is not JSON is returned as bytes, which every session refuses."""
@@ -168,14 +152,11 @@ class RemotePlayer(Player):
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             return body[:80]
 
-    async def start(self, match: MatchStart, deadline: Deadline) -> None:
-        """Announce a match; raises the errors of `act`."""
-        body = MatchStart(match.match_id, self._game_id, match.agent_ids).to_json()
-        await self._post("match_start", body, deadline)
-
-    async def end(self, match: MatchEnd, deadline: Deadline) -> None:
-        """Announce the end of a match; raises the errors of `act`."""
-        await self._post("match_end", match.to_json(), deadline)
+    async def tell(self, news: MatchStart | MatchEnd, deadline: Deadline) -> None:
+        """See `Player`."""
+        if isinstance(news, MatchStart):
+            news = msgspec.structs.replace(news, game_id=self._game_id)
+        await self._post("match_start" if isinstance(news, MatchStart) else "match_end", news.to_json(), deadline)
 
     async def _post(self, path: str, body: bytes, deadline: Deadline, limit: int = 0) -> bytes:
         """Post JSON and return the answer; at most `limit` bytes are read, with 0 none."""
@@ -240,11 +221,10 @@ class WaitingPlayer(Player):
 
     def submit(self, answer: Any) -> bool:
         """Answer the current turn; return False if there is none, or it has an answer."""
-        if self.state is None:
-            return False
-        self._answer.set_result(answer)
-        self.state = None
-        return True
+        waits, self.state = self.state is not None, None
+        if waits:
+            self._answer.set_result(answer)
+        return waits
 
 
 async def play_turns(session: MatchSession, players: Mapping[str, Player], seconds: float) -> None:

@@ -171,18 +171,15 @@ class ArenaPollingAgent(ArenaDecisions):
     ) -> None:
         self._times = times or PollingTimes()
         super().__init__(agent, self._times.decision, log)
-        self.lost = 0
+        self.lost, self.link = 0, Link()
         self.claim_token: str | None = None
-        self.link = Link()
-        self._url = arena_url(arena)
+        self._url, self._seats, self._access_token = arena_url(arena), seats, access_token
         self._games = list(games if games is not None else agent.supported_games or ())
         if not self._games:
             raise ValueError(f"{agent.agent_id} has no list of its games: name them")
-        self._seats = seats
-        self._access_token = access_token
         self._invites: list[str] = []
         self._own: JoinedSession | None = None  # one that waits for players
-        self._opened = -1
+        self._opened = 0
         self._http: aiohttp.ClientSession
 
     async def __aenter__(self) -> "ArenaPollingAgent":
@@ -251,12 +248,11 @@ class ArenaPollingAgent(ArenaDecisions):
         try:
             answer = await self._request("POST", "api/claim", name=self.agent.agent_id, claim_token=self.claim_token)
         except LiveError as error:
-            if error.code in ("HTTP 404", "HTTP 405"):  # an arena without claims
-                return
-            raise
-        token = answer.get("claim_token") if isinstance(answer, Mapping) else None
-        if isinstance(token, str):
-            self.claim_token = token
+            if error.code not in ("HTTP 404", "HTTP 405"):
+                raise
+            answer = None  # an arena without claims
+        if isinstance(answer, Mapping) and isinstance(answer.get("claim_token"), str):
+            self.claim_token = answer["claim_token"]
 
     async def _games_there(self) -> list[str]:
         """Return the agent's games that the arena has; all of them if the arena has no list.
@@ -294,7 +290,10 @@ class ArenaPollingAgent(ArenaDecisions):
             return None
         seat = await self._join(self._invites.pop(0)) if self._invites else await self._find()
         if seat is None and self._own is None and not self._invites:
-            self._own = await self._open()
+            game = self._games[self._opened % len(self._games)]
+            self._own = own = await self._enter("create", game_id=game, num_players=self._seats)
+            self._opened += 1
+            logger.info("session %s waits for players: %s", own.session_id, ", ".join(own.invite_codes))
         return seat
 
     async def _find(self) -> JoinedSession | None:
@@ -324,9 +323,8 @@ class ArenaPollingAgent(ArenaDecisions):
     def _fits(self, session: Mapping[str, Any]) -> bool:
         """Return whether a session has as many players as the agent's game; also True if it does not say."""
         joined, free = session.get("num_players"), session.get("slots_remaining")
-        if self._seats is None or not isinstance(joined, int) or not isinstance(free, int):
-            return True
-        return joined + free == self._seats
+        told = isinstance(joined, int) and isinstance(free, int)
+        return self._seats is None or not told or joined + free == self._seats
 
     async def _join(self, code: str) -> JoinedSession | None:
         """Return the seat of an invite code; None if the code was used or the session has expired."""
@@ -337,14 +335,6 @@ class ArenaPollingAgent(ArenaDecisions):
                 raise
             logger.info("an invite code is of no use: %s", error)
             return None
-
-    async def _open(self) -> JoinedSession:
-        """Create a session of the next game. Its invite codes are logged."""
-        self._opened += 1
-        game = self._games[self._opened % len(self._games)]
-        seat = await self._enter("create", game_id=game, num_players=self._seats)
-        logger.info("session %s waits for players: %s", seat.session_id, ", ".join(seat.invite_codes))
-        return seat
 
     async def _enter(self, way: str, **fields: Any) -> JoinedSession:
         name, claim = self.agent.agent_id, self.claim_token
@@ -379,20 +369,29 @@ class ArenaPollingAgent(ArenaDecisions):
         answered, answered_at = dict[str, Any](), 0.0
         while True:
             body = await self._call("GET", "state", token=token)
-            status = body.get("status")
-            if status not in ("waiting", "running"):
-                self._count_refusals(match_id, await feeds.refused())
-                return self._conclude(match_id, body)
-            if body.get("waiting", True) or (body == answered and time.monotonic() - answered_at < STALE_SECONDS):
+            over = body.get("status") not in ("waiting", "running")
+            stale = body == answered and time.monotonic() - answered_at < STALE_SECONDS
+            if not over and (stale or body.get("waiting", True)):
                 await asyncio.sleep(self._times.running)
-            else:
-                match_id = str(body.get("match_id", match_id))
-                self._count_refusals(match_id, await feeds.refused())
-                response = await self._decide(body, await feeds.chat())
-                if self.agent.match(match_id).idle > PATIENCE:
-                    raise LiveError("NOTHING_HAPPENS", f"{PATIENCE} turns only asked for messages")
-                await self._act(token, response)
-                answered, answered_at = body, time.monotonic()
+                continue
+            match_id = str(body.get("match_id", match_id))
+            for action, why in await feeds.refused():
+                self.agent.statistics.rejected += 1
+                self.agent.match(match_id).refused(why)
+                logger.warning("match %s: the arena refused %s: %s", match_id, action, why)
+            if over:
+                break
+            response = await self._decide(body, await feeds.chat())
+            if self.agent.match(match_id).idle > PATIENCE:
+                raise LiveError("NOTHING_HAPPENS", f"{PATIENCE} turns only asked for messages")
+            await self._act(token, response)
+            answered, answered_at = body, time.monotonic()
+        outcome = body.get("outcome")
+        if isinstance(outcome, Mapping):
+            return self.match_ended(match_id, outcome)
+        self.lost += 1
+        self.agent.on_match_end(match_id, None)
+        logger.warning("match %s ended without an outcome: %s", match_id, body.get("error") or body.get("status"))
 
     async def _decide(self, body: dict[str, Any], chat: list[Message]) -> AgentResponse:
         """Answer a turn, or a request for messages, which has a state but is not the agent's turn."""
@@ -416,21 +415,6 @@ class ArenaPollingAgent(ArenaDecisions):
                 raise
             self.agent.statistics.rejected += 1  # most often too late; the next state shows the turn
             logger.info("an action was refused: %s", error)
-
-    def _count_refusals(self, match_id: str, refused: Sequence[tuple[str, str]]) -> None:
-        """Count the actions that the arena refused by its own events; the answer to `act` may be ok all the same."""
-        self.agent.statistics.rejected += len(refused)
-        for action, why in refused:
-            self.agent.match(match_id).refused(why)
-            logger.warning("match %s: the arena refused %s: %s", match_id, action, why)
-
-    def _conclude(self, match_id: str, body: Mapping[str, Any]) -> None:
-        outcome = body.get("outcome")
-        if isinstance(outcome, Mapping):
-            return self.match_ended(match_id, outcome)
-        self.lost += 1
-        self.agent.on_match_end(match_id, None)
-        logger.warning("match %s ended without an outcome: %s", match_id, body.get("error") or body.get("status"))
 
     # Calls.
 

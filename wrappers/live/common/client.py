@@ -154,21 +154,17 @@ async def retry(attempt: Callable[[], Awaitable[Result]], backoff: Backoff) -> R
         LiveError: `UNREACHABLE` when the backoff gives up; `UNTRUSTED_CERTIFICATE`; or the attempt's own.
     """
     while True:
-        level = logging.WARNING
         try:
             return await attempt()
         except LiveError:
             raise
         except TryAgain as error:
-            backoff.reached = True
-            problem, level = str(error), error.level
-        except aiohttp.ClientConnectorCertificateError as error:
-            problem = describe_connection_error(error)
-            if not backoff.reached:
-                raise LiveError(UNTRUSTED_CERTIFICATE, problem) from None
+            backoff.reached, problem, level = True, str(error), error.level
         except CONNECTION_ERRORS as error:
+            problem, level = describe_connection_error(error), logging.WARNING
+            if isinstance(error, aiohttp.ClientConnectorCertificateError) and not backoff.reached:
+                raise LiveError(UNTRUSTED_CERTIFICATE, problem) from None
             backoff.reached = backoff.reached or not isinstance(error, aiohttp.ClientConnectorError)
-            problem = describe_connection_error(error)
         wait = backoff.failed()
         if wait is None:
             raise LiveError(UNREACHABLE, f"{problem}; gave up after {backoff.failures} tries")

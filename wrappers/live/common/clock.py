@@ -1,8 +1,8 @@
 """The clock of all hosts and agents: deadlines of answers, and timers of what a session waits for."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Hashable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Hashable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
@@ -47,15 +47,6 @@ class Deadline:
                 yield
         except TimeoutError:
             raise TimeoutError(f"no answer within {self.seconds:g} s") from None
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Move the deadline by the time that the block takes."""
-        left = self.left
-        try:
-            yield
-        finally:
-            self.ends_at = asyncio.get_running_loop().time() + left
 
 
 class SessionTimer(Generic[Due]):

@@ -68,6 +68,7 @@ class Connection:
 
     Attributes:
         closing: whether it closes after the queue is sent.
+        transport: as given.
     """
 
     def __init__(
@@ -76,10 +77,8 @@ class Connection:
         transport: asyncio.Transport | None,
         limits: ConnectionLimits | None = None,
     ) -> None:
-        self.closing = False
-        self._aborted = False
-        self._socket = socket
-        self._transport = transport
+        self.closing = self._aborted = False
+        self.transport, self._socket = transport, socket
         self._limits = limits or ConnectionLimits()
         self._queue: asyncio.Queue[str | tuple[int, bytes]] = asyncio.Queue(self._limits.queue)
         rate = UNLIMITED if self._limits.rate is None else self._limits.rate
@@ -98,22 +97,23 @@ class Connection:
         finally:
             self._writer.cancel()
 
-    @property
-    def transport(self) -> asyncio.Transport | None:
-        """Its transport; None if it was closed at the start."""
-        return self._transport
-
     # Outgoing.
 
-    def send(self, text: str) -> None:
-        """Queue a message. A peer that is too slow is dropped."""
-        self._put(text)
+    def send(self, item: str | tuple[int, bytes]) -> None:
+        """Queue a message, or the code and the reason of a close. A peer that is too slow is dropped."""
+        if self._aborted:
+            return
+        try:
+            self._queue.put_nowait(item)
+        except asyncio.QueueFull:
+            logger.warning("dropping a connection that is %d messages behind", self._limits.queue)
+            self.abort()
 
     def close(self, code: int = WSCloseCode.OK, reason: bytes = b"") -> None:
         """Close the connection after the queue is sent."""
         if not self.closing:
             self.closing = True
-            self._put((code, reason))
+            self.send((code, reason))
 
     async def room(self) -> None:
         """Wait until less than half of the queue is on its way, or the connection has ended.
@@ -128,17 +128,8 @@ class Connection:
     def abort(self) -> None:
         """End the connection at once."""
         self._aborted = True
-        if self._transport is not None:
-            self._transport.abort()
-
-    def _put(self, item: str | tuple[int, bytes]) -> None:
-        if self._aborted:
-            return
-        try:
-            self._queue.put_nowait(item)
-        except asyncio.QueueFull:
-            logger.warning("dropping a connection that is %d messages behind", self._limits.queue)
-            self.abort()
+        if self.transport is not None:
+            self.transport.abort()
 
     async def _write(self) -> None:
         while True:

@@ -35,19 +35,20 @@ class ActivityCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         """Return the metrics; their names begin with ``parlour_``."""
         for name, value in self._activity.numbers().items():
-            if name in COUNTERS:
-                yield CounterMetricFamily(f"parlour_{name}", COUNTERS[name], value=value)
-            else:
-                yield GaugeMetricFamily(f"parlour_{name}", GAUGES[name], value=value)
+            kind, about = (CounterMetricFamily, COUNTERS) if name in COUNTERS else (GaugeMetricFamily, GAUGES)
+            yield kind(f"parlour_{name}", about[name], value=value)
         if (statistics := self._activity.statistics) is not None:
             counts = map(float, accumulate(statistics.buckets))  # Prometheus counts all decisions up to a bound
-            buckets = list(zip([*map(str, BOUNDS), "+Inf"], counts, strict=True))
-            about, seconds = "Seconds of the agent's decisions.", statistics.seconds
-            yield HistogramMetricFamily("parlour_decision_seconds", about, buckets=buckets, sum_value=seconds)
-        yield from _of_models(self._activity.models())
+            buckets, words = (
+                list(zip([*map(str, BOUNDS), "+Inf"], counts, strict=True)),
+                "Seconds of the agent's decisions.",
+            )
+            yield HistogramMetricFamily("parlour_decision_seconds", words, buckets, statistics.seconds)
+        if models := self._activity.models():
+            yield from _of_models(models)
         if self._activity.link is not None:
-            about = "Whether there is a connection to the platform."
-            yield GaugeMetricFamily("parlour_connected", about, value=self._activity.link.connected)
+            words = "Whether there is a connection to the platform."
+            yield GaugeMetricFamily("parlour_connected", words, value=self._activity.link.connected)
 
 
 MODEL_COUNTERS = {
@@ -63,19 +64,19 @@ MODEL_COUNTERS = {
 
 
 def _of_models(models: Mapping[str, ModelStatistics]) -> Iterator[Metric]:
-    """Return the statistics of language models, with the label `seat`; none without models."""
-    for name, (attribute, about) in MODEL_COUNTERS.items() if models else ():
+    """Return the statistics of language models, with the label `seat`."""
+    for name, (attribute, about) in MODEL_COUNTERS.items():
         family = CounterMetricFamily(f"parlour_model_{name}", about, labels=["seat"])
         for seat, statistics in models.items():
             family.add_metric([seat], getattr(statistics, attribute))
         yield family
-    about = "Answers by what is wrong with them."
-    faults = CounterMetricFamily("parlour_model_faults", about, labels=["seat", "fault"])
+    faults = CounterMetricFamily(
+        "parlour_model_faults", "Answers by what is wrong with them.", labels=["seat", "fault"]
+    )
     for seat, statistics in models.items():
         for fault in get_args(Fault):
             faults.add_metric([seat, fault], statistics.faults[fault])
-    if models:
-        yield faults
+    yield faults
 
 
 BEAT_SECONDS = 1.0

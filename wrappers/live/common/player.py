@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, is_dataclass, replace
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol
 
 import msgspec
 import numpy as np
@@ -108,10 +108,6 @@ def convert_to(value: msgspec.Struct, kind: Any) -> Any:
     return value
 
 
-TurnId: TypeAlias = str | int
-"""An identifier of a turn, different for each turn."""
-
-
 RECENT = 1_000
 """The number of latest decisions whose latencies are stored."""
 BOUNDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
@@ -174,7 +170,7 @@ class Turn:
 
     Attributes:
         state: what the agent sees. Its ``allowed_actions`` are the offer; empty: the host does not send one.
-        id: the identifier of the turn.
+        id: the identifier of the turn, different for each turn.
         again: whether an earlier answer in this turn was rejected; the turn's deadline stays the same.
         problem: why the agent is not asked, and the safe action is played; None: it is asked.
         seconds: the time for an answer; None: no limit.
@@ -185,7 +181,7 @@ class Turn:
     """
 
     state: TurnState
-    id: TurnId = 0
+    id: str | int = 0
     again: bool = False
     problem: str | None = None
     seconds: float | None = None

@@ -13,6 +13,7 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.resources.abc import Traversable
@@ -31,6 +32,7 @@ from yarl import URL
 from ....envs.core.options import whole
 from . import limits
 from .connection import Connection, ConnectionLimits
+from .database import Database
 from .limits import PROXIES, Pace, Places, client_of, peer_of
 
 logger = logging.getLogger(__name__)
@@ -153,14 +155,16 @@ class Origins:
     """
 
     def __init__(self, address: str, names: Iterable[str] = (), strict: bool = True) -> None:
-        known = {name.lower() for name in names}
-        if strict and _is_loopback(address):
+        known, here = {name.lower() for name in names}, address == "localhost"
+        with suppress(ValueError):
+            here = ip_address(address).is_loopback
+        if strict and here:
             known |= {"localhost", "127.0.0.1", "::1"}
         self._names = known | {address.lower()} if known else None
 
     def refusal(self, host: str, origin: str | None) -> str | None:
         """Return why a request that names this host, of a page with this origin, is refused; None: it is not."""
-        if self._names is not None and _host_name(f"//{host}") not in self._names:
+        if self._names is not None and _host_name(host) not in self._names:
             return "this server has another name"
         if origin is not None and origin.partition("://")[2].lower() != host.lower():
             return "a page of another site may not use this server"
@@ -174,18 +178,11 @@ class Origins:
         return await handler(request)
 
 
-def _host_name(url: str) -> str | None:
-    try:
-        return (URL(url).host or "").lower()
-    except ValueError:
-        return None
-
-
-def _is_loopback(address: str) -> bool:
-    try:
-        return ip_address(address).is_loopback
-    except ValueError:
-        return address == "localhost"
+def _host_name(host: str) -> str:
+    """Return the name in a header ``Host``; "" if it has none."""
+    with suppress(ValueError):
+        return (URL(f"//{host}").host or "").lower()
+    return ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,7 +238,12 @@ class Server(ABC):
     Attributes:
         url: ``http://address:port`` (``https://…`` with a certificate); "" before the start.
         settings: where it listens, and who may use it.
+        middlewares: of every request; a subclass names its own.
+        store: what it keeps; None: nothing.
     """
+
+    middlewares: Sequence[Middleware] = ()
+    store: Database | None = None
 
     def __init__(
         self,
@@ -275,14 +277,10 @@ class Server(ABC):
         """Return further resources, which find the handlers of requests in their own way."""
         return ()
 
-    def middlewares(self) -> Sequence[Middleware]:
-        """Return the middlewares of every request."""
-        return ()
-
     @property
     def problem(self) -> str | None:
-        """Why the server is not healthy, such as what it cannot save; None: it is."""
-        return None
+        """Why the server is not healthy: what it cannot save; None: it is."""
+        return None if self.store is None else self.store.problem
 
     async def opening(self) -> None:
         """Called before the server listens."""
@@ -304,7 +302,7 @@ class Server(ABC):
         try:
             await self.opening()
             app = self._application(
-                [self._origins.check, self._mark_busy, *self.middlewares()], "", self.settings.proxies
+                [self._origins.check, self._mark_busy, *self.middlewares], "", self.settings.proxies
             )
             self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0, logger=http_log)
             await self._runner.setup()
@@ -341,7 +339,7 @@ class Server(ABC):
             prefix: the path, such as ``/tables/3``.
             outer: the other server.
         """
-        app = self._application(self.middlewares(), prefix, outer.settings.proxies)
+        app = self._application(self.middlewares, prefix, outer.settings.proxies)
         app.freeze()
         return app
 
@@ -442,7 +440,7 @@ class Server(ABC):
     def keep(self, connection: Connection, kept: bool = True) -> None:
         """Let a connection keep its place when others want to connect, or no longer: that of a player in a seat."""
         self._places.keep(connection, kept)
-        protocol = None if connection.transport is None else connection.transport.get_protocol()
+        protocol = connection.transport and connection.transport.get_protocol()
         if isinstance(protocol, HttpProtocol):
             protocol.keep(kept)
 
@@ -483,16 +481,20 @@ def local_url(url: str) -> str:
     return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
 
 
+class BadBody(ValueError):
+    """A request's body that cannot be read, with a sentence for the client."""
+
+
 async def read_struct(request: web.Request, kind: type[Body]) -> Body:
     """Return a request's JSON body; an empty one is ``{}``.
 
     Raises:
-        ValueError: if it cannot be read, with a sentence for the client.
+        BadBody: if it cannot be read.
     """
     try:
         return msgspec.json.decode(await read_body(request) or b"{}", type=kind)
     except (ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
-        raise ValueError(f"cannot read the body: {str(error)[:200]}") from None
+        raise BadBody(f"cannot read the body: {str(error)[:200]}") from None
 
 
 async def read_body(request: web.Request, seconds: float | None = None) -> bytes:

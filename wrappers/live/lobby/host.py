@@ -19,12 +19,12 @@ from typing import Any, TypeAlias
 
 import msgspec
 from aiohttp import web
-from aiohttp.typedefs import Handler, Middleware
+from aiohttp.typedefs import Handler
 from aiohttp.web_urldispatcher import PrefixedSubAppResource
 
 from ..common.database import IN_MEMORY, Database, SaveError
 from ..common.limits import NAMES, Pace, account_of, bearer_token, folded, hashed, lacks_token, problem_of, short_name
-from ..common.server import HEADERS, Body, Server, ServerSettings, page_routes, read_struct
+from ..common.server import HEADERS, BadBody, Server, ServerSettings, page_routes, read_struct
 from ..table.host import PAGE, SHARED, TableHost
 from ..table.results import EndedMatches, PlayerResult, TableResult, ignored
 from . import messages
@@ -208,6 +208,15 @@ class LobbyStore(Database):
         ]
 
 
+@web.middleware
+async def _answer_refusals(request: web.Request, handler: Handler) -> web.StreamResponse:
+    try:
+        return await handler(request)
+    except (LobbyRefusal, BadBody) as refusal:
+        code = refusal.code if isinstance(refusal, LobbyRefusal) else messages.VALIDATION_ERROR
+        return _answer(Refused(code=code, message=str(refusal)), messages.STATUS[code])
+
+
 class LobbyHost(Server):
     """A lobby. Use it as an async context manager, or call `start` and `stop`.
 
@@ -227,6 +236,8 @@ class LobbyHost(Server):
     Raises:
         ValueError: if the file cannot be used.
     """
+
+    middlewares = (_answer_refusals,)
 
     def __init__(
         self,
@@ -256,11 +267,6 @@ class LobbyHost(Server):
         self._sweeping: asyncio.Task[None] | None = None
 
     @property
-    def problem(self) -> str | None:
-        """See `Server`."""
-        return self.store.problem
-
-    @property
     def tables(self) -> int:
         """The number of open tables."""
         return len(self._open)
@@ -282,10 +288,6 @@ class LobbyHost(Server):
     def resources(self) -> list[web.AbstractResource]:
         """See `Server`."""
         return [self._mounts]
-
-    def middlewares(self) -> list[Middleware]:
-        """See `Server`."""
-        return [_answer_refusals]
 
     async def opening(self) -> None:
         """Begin to end tables without visitors."""
@@ -309,7 +311,7 @@ class LobbyHost(Server):
     async def _new_person(self, request: web.Request) -> web.Response:
         if lacks_token(request, self.settings.access_token):
             raise LobbyRefusal(messages.UNAUTHORIZED, "choosing a name needs the link that holds this lobby's key")
-        wish = await _body(request, NewPerson)
+        wish = await read_struct(request, NewPerson)
         token = wish.token or secrets.token_urlsafe(24)
         before = self.store.name_of(token)
         if before is not None:
@@ -338,7 +340,7 @@ class LobbyHost(Server):
         person = self.store.name_of(bearer_token(request))
         if person is None:
             raise LobbyRefusal(messages.UNAUTHORIZED, NO_PERSON)
-        table_id = await self._open_table(await _body(request, NewTable), person, account_of(request))
+        table_id = await self._open_table(await read_struct(request, NewTable), person, account_of(request))
         if request.transport is None or request.transport.is_closing():  # who asked has cancelled it meanwhile
             await self._end(table_id)
         return _answer(Opened(table_id=table_id), 201)
@@ -459,21 +461,6 @@ def _without_number(name: str, programs: Collection[str]) -> str:
     return kind if kind in programs and number.isdecimal() else name
 
 
-async def _body(request: web.Request, kind: type[Body]) -> Body:
-    try:
-        return await read_struct(request, kind)
-    except ValueError as error:
-        raise LobbyRefusal(messages.VALIDATION_ERROR, str(error)) from None
-
-
 def _answer(body: Any, status: int = 200) -> web.Response:
     text = msgspec.json.encode(body)
     return web.Response(body=text, status=status, content_type="application/json", headers=HEADERS)
-
-
-@web.middleware
-async def _answer_refusals(request: web.Request, handler: Handler) -> web.StreamResponse:
-    try:
-        return await handler(request)
-    except LobbyRefusal as refusal:
-        return _answer(Refused(code=refusal.code, message=str(refusal)), messages.STATUS[refusal.code])

@@ -158,11 +158,8 @@ class PokerAgentSession(Codec):
         self._moved: tuple[Any, float] | None = None  # the hand and seq, and since when they are these
         self.seat: int | None = None
         self.turn: str | None = None
-        self.seq = 0
-        self.busted = False
-        self.hands_played = 0
-        self.actions = 0
-        self.rejected = 0
+        self.seq = self.hands_played = self.actions = self.rejected = self._rejections = 0
+        self.busted = self._acked = self._resend = False
         self._news = 0  # messages received, without the answers to pings
         self._tracker = TableTracker()
         self._first_stack: int | None = None
@@ -172,9 +169,6 @@ class PokerAgentSession(Codec):
         self._unread_turn: str | None = None  # the name of a turn that is answered without being read
         self._unread_seq: int | None = None  # the seq of its state
         self._answer: messages.Action | None = None
-        self._acked = False
-        self._rejections = 0
-        self._resend = False
         self._new_connection = True
         self._completed = -1  # the hand that ended last, until the next begins
         self._before_jump: int | None = None  # the seq before the newest one, where that is suspiciously high
@@ -245,10 +239,10 @@ class PokerAgentSession(Codec):
                 return [*self._money(message), *self._receive_status(message)]
             case messages.DepositConfirmed() | messages.PayoutInitiated():
                 return [*self._money(message), Note(f"the server says {escaped(str(message), 200)}")]
-            case messages.PlayerJoined():
-                self._tracker.joined(message.seat_id, message.stack)
+            case messages.PlayerJoined() if message.stack is not None:
+                self._tracker.stacks_between_hands[message.seat_id] = message.stack
             case messages.PlayerLeft():
-                self._tracker.left(message.seat_id)
+                self._tracker.stacks_between_hands.pop(message.seat_id, None)
             case Unknown() if message.type != "street_dealt":  # the state holds its cards too
                 return [_ignored(message.type, message.reason)]
         return []
@@ -298,7 +292,9 @@ class PokerAgentSession(Codec):
             return [Note(f"ignored an old state: seq {state.seq} after {self.seq}")]
         self._follow(state)
         self._tracker.update(state)
-        self._find_seat(state)
+        if self.seat is None:  # without a welcome, our seat is the one whose cards we see
+            visible = [player.seat for player in state.players if player.cards]
+            self.seat = visible[0] if len(visible) == 1 else None
         self._remember_stack()
         turn = self._our_turn(state)
         self._asked = None
@@ -309,14 +305,12 @@ class PokerAgentSession(Codec):
             self.turn, self._unread_turn, self._answer = turn, None, None
             self._acked, self._rejections, self._resend = False, 0, False
             self._turns.add(turn)
-            return [self._decision()] if read_offers(state, self.seat)[0] else [self._without_offers(state)]
+            if read_offers(state, self.seat)[0]:
+                return [self._decision()]
+            self._rejections = 2  # nothing is left to try after the safe action; the clock takes longer
+            kind = "fold" if state.to_call or owed(state, self.seat) else "check"
+            return [self._unreadable(turn, kind, "the server offers no action that we know")]
         return self._answer_again(self.seq)
-
-    def _without_offers(self, state: GameState) -> PokerEvent:
-        """Play the safe action in a turn for which the server names no action that we know; the clock takes longer."""
-        self._rejections = 2  # nothing is left to try after the safe action
-        kind = "fold" if state.to_call or owed(state, self.seat) else "check"
-        return self._unreadable(cast(str, self.turn), kind, "the server offers no action that we know")
 
     def _unreadable(self, token: str, kind: str, problem: str) -> UnreadableTurn:
         state = TurnState("", "holdem-v0", f"player_{self.seat}", "", True)
@@ -384,12 +378,6 @@ class PokerAgentSession(Codec):
             return None
         return state.turn_token or f"hand {state.hand}, seq {state.seq}"
 
-    def _find_seat(self, state: GameState) -> None:
-        """Without a welcome, our seat is the one whose cards we see."""
-        if self.seat is None:
-            visible = [player.seat for player in state.players if player.cards]
-            self.seat = visible[0] if len(visible) == 1 else None
-
     def _find_busted(self, state: GameState) -> list[PokerEvent]:
         """A hand that begins without us, who have nothing, tells that we are busted."""
         own = next((player for player in state.players if player.seat == self.seat), None)
@@ -402,7 +390,7 @@ class PokerAgentSession(Codec):
         return [Busted(hand), *([Over("busted")] if self._leave_busted else [])]
 
     def _remember_stack(self) -> None:
-        chips = self._tracker.stack_at_start(self.seat)
+        chips = None if self.seat is None else self._tracker.start.get(self.seat)
         if chips is not None:
             if self._first_stack is None:
                 self._first_stack = chips
@@ -435,7 +423,8 @@ class PokerAgentSession(Codec):
             again = self._decision(again=True)
             return [Note(f"{kind} was rejected, deciding again; {text}", rejected=True), again]
         if self._rejections == 2:
-            self._answer = self._safe()
+            action = self._decision().safe().action
+            self._answer = self._message(action.action_type, action.payload.get("amount"))
             rejected = Note(f"{kind} was rejected too, playing the safe action; {text}", rejected=True)
             return [rejected, self._answer]
         self._answer = None
@@ -487,7 +476,7 @@ class PokerAgentSession(Codec):
             return True
         if message.results:
             return any(result.seat == self.seat for result in message.results)
-        return bool(self._tracker.stack_at_start(self.seat))
+        return bool(self._tracker.start.get(self.seat))
 
     def _won(self, message: messages.HandComplete) -> int:
         """Return what we took from the pots. The platform reports 0 for all at a showdown: then our stack tells."""
@@ -576,10 +565,6 @@ class PokerAgentSession(Codec):
         seq = self._unread_seq if turn.id == self._unread_turn else self.seq
         self._answer = messages.Action(action=Choice(turn_token=token or "", kind=cast(Any, kind)), expected_seq=seq)
         return [self._answer]
-
-    def _safe(self) -> messages.Action:
-        action = self._decision().safe().action
-        return self._message(action.action_type, action.payload.get("amount"))
 
     def _message(self, kind: str, amount: int | None) -> messages.Action:
         state = self._state

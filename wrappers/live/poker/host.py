@@ -8,7 +8,7 @@ a client. The WebSocket speaks the platform's agent format, and answers have the
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 from aiohttp import WSCloseCode, web
-from aiohttp.typedefs import Middleware
+from aiohttp.typedefs import Handler
 from msgspec.structs import replace
 
 from ....envs.core.options import seconds, whole
@@ -28,7 +28,7 @@ from ..common.clock import SessionTimer
 from ..common.connection import Connection, ConnectionLimits
 from ..common.database import IN_MEMORY, SaveError
 from ..common.limits import NAMES, Pace, Places, bearer_token, client_of, lacks_token, problem_of
-from ..common.server import Body, Server, ServerSettings, read_struct
+from ..common.server import BadBody, Server, ServerSettings, read_struct
 from . import messages
 from .host_session import OBSERVERS, PokerDue, PokerHostSession, PokerRules, Reason, Refusal, Sends, TableSnapshot
 from .messages import Error
@@ -124,8 +124,7 @@ class HostedTable:
     def __init__(
         self, table_id: str, session: PokerHostSession, host: "PokerHost", saved: TableSnapshot | None = None
     ) -> None:
-        self.table_id = table_id
-        self.session = session
+        self.table_id, self.session = table_id, session
         self.ended_at: float | None = None
         self.observers: set[Connection] = set()
         self._created = datetime.now(UTC).isoformat() if saved is None else saved.created
@@ -199,8 +198,7 @@ class HostedTable:
         """Answer a message; returns whether it moved the game on."""
         if self._connections.get(seat) is not connection:
             return False  # a newer connection has taken over
-        before = self.session.seq
-        sends = self.session.receive(seat, data)
+        before, sends = self.session.seq, self.session.receive(seat, data)
         moved = self.session.seq != before
         self._host.counts.turns += moved
         self._host.counts.refused += any(isinstance(message, Error) for _, message in sends)
@@ -260,7 +258,14 @@ class HostedTable:
         self._save()
         self._set_timers()
         if self.session.status == "ended" and self.ended_at is None:
-            self._close()
+            for seat in list(self._away):
+                self._came_back(seat)
+            self.ended_at = asyncio.get_running_loop().time()
+            stacks = {seat.agent_id: self.session.stack(n) for n, seat in sorted(self.session.seats.items())}
+            self._report("ended", reason=self.session.reason, hands=self.session.hand, stacks=stacks)
+            for connection in [*self._connections.values(), *self.observers]:
+                connection.close(reason=b"Table ended")
+            self._host.table_ended(self)
 
     def _save(self) -> None:
         """Keep the table in the store, where something has changed that survives a restart."""
@@ -333,16 +338,6 @@ class HostedTable:
         logger.info("table %s: seat %d was away for %g s and is free", self.table_id, seat, seconds)
         self.leave(seat)
 
-    def _close(self) -> None:
-        for seat in list(self._away):
-            self._came_back(seat)
-        self.ended_at = asyncio.get_running_loop().time()
-        stacks = {seat.agent_id: self.session.stack(n) for n, seat in sorted(self.session.seats.items())}
-        self._report("ended", reason=self.session.reason, hands=self.session.hand, stacks=stacks)
-        for connection in [*self._connections.values(), *self.observers]:
-            connection.close(reason=b"Table ended")
-        self._host.table_ended(self)
-
     def _report(self, kind: str, **fields: Any) -> None:
         try:
             self._host.on_event(kind, table_id=self.table_id, **fields)
@@ -389,6 +384,24 @@ class PokerRoom:
         whole("observers", self.observers, 0)
 
 
+@web.middleware
+async def _answer_refusals(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Give every refused call the platform's form of an error."""
+    try:
+        return await handler(request)
+    except Refusal as refusal:
+        code, message, details = refusal.code, refusal.message, refusal.details
+        status = STATUS.get(code, 400)
+    except BadBody as error:
+        code, message, status, details = messages.VALIDATION_ERROR, str(error), 400, {}
+    except SaveError as error:
+        code, message, status, details = messages.INTERNAL_ERROR, str(error), 503, {}
+    except web.HTTPClientError as error:  # unknown path, wrong method, long body
+        code, message, status, details = messages.VALIDATION_ERROR, error.reason, error.status, {}
+    more = {"details": details} if details else {}
+    return web.json_response({"error": {"code": code, "message": message, **more}}, status=status)
+
+
 class PokerHost(Server):
     """A poker server. Use it as an async context manager, or call `start` and `stop`.
 
@@ -412,6 +425,8 @@ class PokerHost(Server):
         counts: counters of all tables.
         rules, times, on_event: as given. store: what is kept.
     """
+
+    middlewares = (_answer_refusals,)
 
     def __init__(
         self,
@@ -437,8 +452,7 @@ class PokerHost(Server):
         self.store = PokerStore(IN_MEMORY if room.state is None else room.state, times.session)
         self.tables: dict[str, HostedTable] = {}
         self.counts = TableCounts()
-        self._count, self._seed = room.tables, seed
-        self._opened = 0
+        self._count, self._seed, self._opened = room.tables, seed, 0
         self._replacing = True
         self._awaited: set[str] = set()  # tables that have yet to end for good
         self._all_ended = asyncio.Event()
@@ -449,11 +463,6 @@ class PokerHost(Server):
     def ws_url(self) -> str:
         """The address of the WebSocket, once started."""
         return self.url and self.url.replace("http", "ws", 1) + "/v1/ws"
-
-    @property
-    def problem(self) -> str | None:
-        """See `Server`."""
-        return self.store.problem
 
     async def finished(self) -> None:
         """Wait until every table opened at the start has ended; for an abandoned one, the one that replaced it."""
@@ -474,10 +483,6 @@ class PokerHost(Server):
             web.get("/skill.md", _skill),
             web.get("/", _skill),
         ]
-
-    def middlewares(self) -> list[Middleware]:
-        """See `Server`."""
-        return [_answer_refusals]
 
     async def opening(self) -> None:
         """Open the tables."""
@@ -621,7 +626,7 @@ class PokerHost(Server):
         return self.tables[table_id]
 
     async def _register(self, request: web.Request) -> web.Response:
-        body = await _body(request, Register)
+        body = await read_struct(request, Register)
         problem = None if body.name is None else problem_of(body.name, MOST_CHARACTERS)
         if problem is not None:
             raise Refusal(messages.VALIDATION_ERROR, problem)
@@ -632,12 +637,12 @@ class PokerHost(Server):
         seated = {seat.agent_id for table in self._running() for seat in table.session.seats.values()}
         api_key, agent = self.store.register(body.name, seated)
         answer = {"agent_id": agent.agent_id, "api_key": api_key, "name": agent.name}
-        about = {"protocol_version": messages.PROTOCOL_VERSION, "skill_doc_url": skill_url(request)}
+        about = {"protocol_version": messages.PROTOCOL_VERSION, "skill_doc_url": f"{base_url(request)}/skill.md"}
         return web.json_response({**answer, **about}, status=201)
 
     async def _join(self, request: web.Request) -> web.Response:
         """Seat an agent at the named table, or at the first with a free seat; or answer what the last table does."""
-        agent, body = self.store.agent_of(bearer_token(request)), await _body(request, Join)
+        agent, body = self.store.agent_of(bearer_token(request)), await read_struct(request, Join)
         _check_version(body)
         tables = [self._named(request)] if "table_id" in request.match_info else self._running()
         for table in tables if "table_id" not in request.match_info else ():
@@ -668,7 +673,7 @@ class PokerHost(Server):
                 "ws_url": f"{base_url(request).replace('http', 'ws', 1)}/v1/ws",
                 "protocol_version": messages.PROTOCOL_VERSION,
                 "min_supported_protocol_version": messages.PROTOCOL_VERSION,
-                "skill_doc_url": skill_url(request),
+                "skill_doc_url": f"{base_url(request)}/skill.md",
                 "action_timeout_ms": round(1000 * self.times.act),
                 "agent_id": agent.agent_id,
             }
@@ -704,11 +709,6 @@ def base_url(request: web.Request) -> str:
     return f"{'https' if secure else 'http'}://{request.host}"
 
 
-def skill_url(request: web.Request) -> str:
-    """Return where the server explains itself to agents."""
-    return f"{base_url(request)}/skill.md"
-
-
 async def _skill(request: web.Request) -> web.Response:
     text = resources.files(__package__).joinpath("skill.md").read_text(encoding="utf-8")
     text = text.replace("{BASE_URL}", base_url(request))
@@ -719,39 +719,13 @@ def _count(value: str | None, default: int) -> int:
     return int(value) if value is not None and value.isdecimal() and len(value) < 10 else default
 
 
-async def _body(request: web.Request, kind: type[Body]) -> Body:
-    try:
-        return await read_struct(request, kind)
-    except ValueError as error:
-        raise Refusal(messages.VALIDATION_ERROR, str(error)) from None
-
-
 def _check_version(body: Join) -> None:
     """Refuse a client that says an older version than is spoken here. A version that cannot be read is accepted."""
     parts = str(body.client_protocol_version or "").split(".")
     least = [int(part) for part in messages.PROTOCOL_VERSION.split(".")]
     if all(part.isdecimal() for part in parts) and [int(part[:9]) for part in parts] < least:
-        version = body.client_protocol_version
-        detail = f"client_protocol_version {version}: at least {messages.PROTOCOL_VERSION} is spoken here"
-        raise Refusal(messages.OUTDATED_CLIENT, detail)
-
-
-@web.middleware
-async def _answer_refusals(
-    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
-) -> web.StreamResponse:
-    """Give every refused call the platform's form of an error."""
-    try:
-        return await handler(request)
-    except Refusal as refusal:
-        code, message, status = refusal.code, refusal.message, STATUS.get(refusal.code, 400)
-        details = refusal.details
-    except SaveError as error:
-        code, message, status, details = messages.INTERNAL_ERROR, str(error), 503, {}
-    except web.HTTPClientError as error:  # unknown path, wrong method, long body
-        code, message, status, details = messages.VALIDATION_ERROR, error.reason, error.status, {}
-    more = {"details": details} if details else {}
-    return web.json_response({"error": {"code": code, "message": message, **more}}, status=status)
+        said = f"client_protocol_version {body.client_protocol_version}"
+        raise Refusal(messages.OUTDATED_CLIENT, f"{said}: at least {messages.PROTOCOL_VERSION} is spoken here")
 
 
 def _close_refused(connection: Connection, refusal: Refusal) -> None:

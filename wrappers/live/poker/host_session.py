@@ -142,9 +142,7 @@ class Refusal(Exception):
 
     def __init__(self, code: str, message: str, **details: str) -> None:
         super().__init__(message)
-        self.code = code
-        self.message = message
-        self.details = details
+        self.code, self.message, self.details = code, message, details
 
 
 class SavedSeat(msgspec.Struct):
@@ -290,10 +288,6 @@ class Hands:
             }
         )
 
-    def play_safe(self, cause: str) -> None:
-        """Check where that is free, else fold, for the seat to act."""
-        self.play(self.game.rules.decode(self.table, self.game.view.safe(self.table)), cause=cause)
-
     def cancel(self) -> None:
         """End a hand that is under way without a result: its chips go back."""
         if self.playing:
@@ -393,10 +387,10 @@ class PokerHostSession(Hands):
         self.status: Literal["waiting", "running", "ended"] = "waiting"
         self.reason: Reason | None = None
         self.seats: dict[int, PokerSeat] = {}
-        self.observed = False
-        self._timeout = timeout
+        self.observed, self._timeout = False, timeout
         self._acks: dict[tuple[int, str], int] = {}  # seat and token of this hand's accepted actions -> seq
         self._left: dict[str, int] = {}  # chips of agents who left
+        self._options = {name: game.options[name] for name in SAVED_OPTIONS}
         super().__init__(game, seed, token)
 
     # Seats.
@@ -443,7 +437,7 @@ class PokerHostSession(Hands):
         seat.leaving, seat.connected = True, False
         left = messages.PlayerLeft(seat_id=number, agent_id=seat.agent_id)
         sends: Sends = [Outgoing(other, left) for other in self._receivers()]
-        if not self._in_hand(number):
+        if not (self.playing and self.table.seated[number]):
             self._free(number)
         elif self.turn == number:
             sends += self._fold_leavers()
@@ -554,7 +548,7 @@ class PokerHostSession(Hands):
         if self.due != PokerDue("act", number, token):
             return []
         self.seats[number].missed += 1
-        self.play_safe("timeout")
+        self.play(self.game.rules.decode(self.table, self.game.view.safe(self.table)), cause="timeout")
         return self._go_on()
 
     def next_hand(self) -> Sends:
@@ -569,23 +563,19 @@ class PokerHostSession(Hands):
             return self.end("insufficient_players")
         if self.hand == self.rules.hands:
             return self.end("admin_stopped")
-        return self._deal()
+        self._acks.clear()
+        for seat in self.seats.values():
+            seat.idle += seat.is_silent
+        self.deal(self.seats)
+        return self._go_on()
 
     def end(self, reason: Reason) -> Sends:
         """End the table. A hand under way has no result; its chips go back."""
         if self.status == "ended":
             return []
         self.cancel()
-        self.status = "ended"
-        self.reason = reason
+        self.status, self.reason = "ended", reason
         return [Outgoing(number, self._ended()) for number in self._receivers()]
-
-    def _deal(self) -> Sends:
-        self._acks.clear()
-        for seat in self.seats.values():
-            seat.idle += seat.is_silent
-        self.deal(self.seats)
-        return self._go_on()
 
     def _act(self, number: int, message: messages.Action) -> Sends:
         choice = message.action
@@ -645,9 +635,8 @@ class PokerHostSession(Hands):
                 left[seat.agent_id] = chips
             else:
                 seats[number] = SavedSeat(seat.agent_id, seat.name, chips)
-        options = {name: self.game.options[name] for name in SAVED_OPTIONS}
         dealer, stream = int(self.table.dealer), int(self.table.stream)
-        return TableSnapshot(options, "", self.hand, self.seq, dealer, stream, seats, left)
+        return TableSnapshot(self._options, "", self.hand, self.seq, dealer, stream, seats, left)
 
     def restore(self, saved: TableSnapshot) -> None:
         """Take up a table that was saved, in place of an empty one: it waits for its players to connect.
@@ -655,9 +644,8 @@ class PokerHostSession(Hands):
         Raises:
             ValueError: if it was saved with other rules.
         """
-        options = {name: self.game.options[name] for name in SAVED_OPTIONS}
-        if saved.options != options:
-            raise ValueError(f"the saved tables have other rules: {saved.options}; this host has {options}")
+        if saved.options != self._options:
+            raise ValueError(f"the saved tables have other rules: {saved.options}; this host has {self._options}")
         self.hand, self.seq, self.table.dealer = saved.hand, saved.seq + SEQ_GAP, saved.dealer
         if self._seeded:
             self.table.stream = saved.stream
@@ -675,10 +663,8 @@ class PokerHostSession(Hands):
 
     def _states(self, receivers: Sequence[int] | None = None) -> Sends:
         """Return the state for each receiver (None: all): what all see, its own cards, and its choices in its turn."""
-        table, playing = self.table, self.playing
-        stacks, bets, folded, dealt, cards = (
-            table[field].tolist() for field in ("stack", "bet", "folded", "seated", "cards")
-        )
+        table, playing, fields = self.table, self.playing, ("stack", "bet", "folded", "seated", "cards")
+        stacks, bets, folded, dealt, cards = (table[field].tolist() for field in fields)
         players = {
             number: messages.Player(
                 seat=number,
@@ -694,11 +680,10 @@ class PokerHostSession(Hands):
         if table.last_seat >= 0:
             amount = int(table.last_amount) or None
             last = messages.Last(seat=int(table.last_seat), kind=KINDS[table.last_kind], amount=amount)
-        phase: Any = self.game.view.phase(table)
         public = messages.GameState(
             seq=self.seq,
             hand=self.hand,
-            phase=phase,
+            phase=self.game.view.phase(table),  # type: ignore[arg-type]
             board=self.board(),
             pot=int(table.pot) if playing else 0,
             players=list(players.values()),
@@ -717,8 +702,8 @@ class PokerHostSession(Hands):
                 state.to_call = to_call = int(table.to_call)
                 state.actions = [messages.Option(kind="fold"), messages.Option(kind="call" if to_call else "check")]
                 if table.raise_max > 0:
-                    bounds = int(table.raise_min), int(table.raise_max)
-                    state.actions.append(messages.Option(kind="raiseTo", min=bounds[0], max=bounds[1]))
+                    least, most = int(table.raise_min), int(table.raise_max)
+                    state.actions.append(messages.Option(kind="raiseTo", min=least, max=most))
                 state.turn_token = self.token
             sends.append(Outgoing(receiver, state))
         return sends
@@ -733,11 +718,8 @@ class PokerHostSession(Hands):
                 else messages.Result(**row)
                 for row in rows
             ]
-            sends.append(
-                Outgoing(
-                    receiver, messages.HandComplete(hand=self.hand, results=results, showdown=bool(self.table.showdown))
-                )
-            )
+            ended = messages.HandComplete(hand=self.hand, results=results, showdown=bool(self.table.showdown))
+            sends.append(Outgoing(receiver, ended))
         return sends
 
     # Programs that sit at the table.
@@ -762,9 +744,6 @@ class PokerHostSession(Hands):
 
     def _receivers(self) -> list[int]:
         return [*(n for n in sorted(self.seats) if self.seats[n].connected), *([OBSERVERS] if self.observed else [])]
-
-    def _in_hand(self, number: int) -> bool:
-        return self.playing and bool(self.table.seated[number])
 
     def _free(self, number: int) -> None:
         self._left[self.seats[number].agent_id] = self.stack(number)

@@ -6,6 +6,7 @@ read may have unknown fields, lack the optional ones, hold null for them, or com
 table_id, seq, ts, payload}``.
 """
 
+from contextlib import suppress
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 
 import msgspec
@@ -317,8 +318,7 @@ def decode_server(data: Any) -> ServerMessage | UnreadTurn | Unknown:
 
 def decode_client(data: Any) -> ClientMessage | Unknown:
     """Read what a client sent: text, bytes, or parsed JSON. Never raises; see `Unknown`."""
-    message: ClientMessage | Unknown = _decode(data, ClientMessage)
-    return message
+    return _decode(data, ClientMessage)  # type: ignore[no-any-return]
 
 
 def _decode(data: Any, kind: Any, tolerant: Any = Any) -> Any:
@@ -337,10 +337,9 @@ def _decode(data: Any, kind: Any, tolerant: Any = Any) -> Any:
 
 
 def _whole(value: Any) -> int | None:
-    try:
+    with suppress(msgspec.ValidationError, RecursionError):
         return msgspec.convert(_repaired(value), Whole)
-    except (msgspec.ValidationError, RecursionError):
-        return None
+    return None
 
 
 def _repaired(value: Any, kind: Any = Any) -> Any:
@@ -367,11 +366,10 @@ def _repaired(value: Any, kind: Any = Any) -> Any:
 
 def _fits(value: Any, kind: Any) -> bool:
     kinds = [one for one in get_args(kind) if one is not UnsetType] or [kind]
-    try:
+    with suppress(msgspec.ValidationError):
         msgspec.convert(value, Union[tuple(kinds)] if UnsetType in get_args(kind) else kind)  # noqa: UP007
-    except msgspec.ValidationError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _unwrapped(fields: Any) -> Any:

@@ -8,6 +8,7 @@ the state.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from msgspec import UNSET
@@ -64,19 +65,6 @@ class ComparedState:
     folded: set[int]
 
 
-def compared_state(state: GameState) -> ComparedState:
-    """Return a state's numbers."""
-    players = {player.seat: player for player in state.players}
-    return ComparedState(
-        seq=state.seq,
-        phase=state.phase,
-        turn=state.turn if isinstance(state.turn, int) else None,
-        stacks={seat: player.stack for seat, player in players.items()},
-        bets={seat: player.bet for seat, player in players.items()},
-        folded={seat for seat, player in players.items() if player.folded},
-    )
-
-
 def acted_between(now: ComparedState, was: ComparedState) -> bool:
     """Return whether somebody acted between two states, which some servers give the same seq."""
     seats = now.stacks.keys() & was.stacks.keys()
@@ -102,6 +90,7 @@ class TableTracker:
         history: the betting of this hand in order, the last `LOG` actions.
         committed: chips put in in this hand, antes included, by seat (of those dealt in).
         stacks_between_hands: by seat, as far as they are known.
+        start: the stacks of those in the hand, before blinds and antes.
     """
 
     def __init__(self) -> None:
@@ -114,7 +103,7 @@ class TableTracker:
         self._hand = -1
         self._dealer = 0
         self._saw_blinds = False
-        self._start: dict[int, int] = {}  # stacks before blinds and antes
+        self.start: dict[int, int] = {}
         self._put_in: dict[int, int] = {}  # chips put in in the hand that ended, its last action included
         self._unplaced = 0  # chips in the pot that no seat is known to have put in
         self._now = ComparedState(-1, "", None, {}, {}, set())
@@ -123,7 +112,15 @@ class TableTracker:
 
     def update(self, state: GameState) -> None:
         """Take in the next state."""
-        now = compared_state(state)
+        players = {player.seat: player for player in state.players}  # a seat that comes twice counts once
+        now = ComparedState(
+            seq=state.seq,
+            phase=state.phase,
+            turn=state.turn if isinstance(state.turn, int) else None,
+            stacks={seat: player.stack for seat, player in players.items()},
+            bets={seat: player.bet for seat, player in players.items()},
+            folded={seat for seat, player in players.items() if player.folded},
+        )
         previous, self._now = self._now, now
         if state.dealer is not None and state.dealer >= 0:
             self._dealer = state.dealer
@@ -132,7 +129,7 @@ class TableTracker:
                 self._put_in = self._with_last_action(previous, state.last)
             elif state.hand != self._hand:  # the blinds put players all-in, and nobody could act
                 self._begin(state.hand)
-                self._start = dict(self.stacks_between_hands)
+                self.start = dict(self.stacks_between_hands)
             self._settle({})
             return
         if state.hand != self._hand or _street(now.phase) < _street(previous.phase):
@@ -140,7 +137,11 @@ class TableTracker:
         self._count(now)
         if now.seq != previous.seq or acted_between(now, previous):
             for entry, amount in self._betting(previous, now, state.last):
-                self._write(entry, amount)
+                self._amount = amount
+                self.history.append(entry)
+                if len(self.history) > LOG:
+                    del self.history[0]
+                    self._missing += 1
 
     def complete(self, message: HandComplete) -> None:
         """Take in the end of a hand."""
@@ -148,21 +149,8 @@ class TableTracker:
 
     def taken(self, seat: int) -> int | None:
         """Return what a seat took from the pots of the hand that ended, as the stacks tell it; None if they do not."""
-        start, end = self._start.get(seat), self.stacks_between_hands.get(seat)
+        start, end = self.start.get(seat), self.stacks_between_hands.get(seat)
         return None if start is None or end is None else end - start + self._put_in.get(seat, 0)
-
-    def joined(self, seat: int, stack: int | None) -> None:
-        """Take in a new player's chips."""
-        if stack is not None:
-            self.stacks_between_hands[seat] = stack
-
-    def left(self, seat: int) -> None:
-        """Forget a player who left."""
-        self.stacks_between_hands.pop(seat, None)
-
-    def stack_at_start(self, seat: int | None) -> int | None:
-        """Return a seat's chips at the start of the hand; None if it is not in it."""
-        return None if seat is None else self._start.get(seat)
 
     # What the agent sees.
 
@@ -178,7 +166,7 @@ class TableTracker:
         if offers and seat is not None:
             self._correct_big_blind(state, seat, offers, to_call)
         players = {player.seat: player for player in state.players}
-        newcomers = {number for number, player in players.items() if player.stack and number not in self._start}
+        newcomers = {number for number, player in players.items() if player.stack and number not in self.start}
         listed = [player for number, player in sorted(players.items()) if number == seat or number not in newcomers]
         return HoldemState(
             seat=seat,
@@ -227,16 +215,16 @@ class TableTracker:
     # Chips.
 
     def _count(self, now: ComparedState) -> None:
-        for seat in now.stacks.keys() & self._start.keys():
-            self.committed[seat] = max(now.bets[seat], self._start[seat] - now.stacks[seat])
+        for seat in now.stacks.keys() & self.start.keys():
+            self.committed[seat] = max(now.bets[seat], self.start[seat] - now.stacks[seat])
 
     def _settle(self, won: dict[int, int]) -> None:
         """Find the stacks after a hand: the state's if they hold all chips, else with what was won and returned."""
-        held = {seat: self._now.stacks.get(seat, 0) for seat in self._start}
-        missing = sum(self._start.values()) - sum(held.values())
+        held = {seat: self._now.stacks.get(seat, 0) for seat in self.start}
+        missing = sum(self.start.values()) - sum(held.values())
         if missing and any(won.values()):
             uncalled = missing - sum(won.values())
-            most = max(self._start, key=lambda seat: self.committed.get(seat, 0))
+            most = max(self.start, key=lambda seat: self.committed.get(seat, 0))
             for seat in held:
                 held[seat] += won.get(seat, 0) + (uncalled if seat == most else 0)
             missing = min(uncalled, 0)
@@ -249,7 +237,7 @@ class TableTracker:
         if last is None or last.seat not in put_in:
             return put_in
         if last.kind == "call":
-            put_in[last.seat] = min(max(put_in.values()), self._start[last.seat])
+            put_in[last.seat] = min(max(put_in.values()), self.start[last.seat])
         elif last.kind == "raiseTo" and last.amount:
             put_in[last.seat] += max(0, last.amount - was.bets.get(last.seat, 0))
         return put_in
@@ -278,27 +266,22 @@ class TableTracker:
             antes = dict.fromkeys(live, extra // max(1, len(live)))
             self._unplaced = extra - sum(antes.values())
             previous = self._before_street(now, dealt)
-        self._start = {seat: now.stacks[seat] + now.bets[seat] + antes.get(seat, 0) for seat in dealt}
+        self.start = {seat: now.stacks[seat] + now.bets[seat] + antes.get(seat, 0) for seat in dealt}
         self.stacks_between_hands = {}
         return previous
 
     def _learn_blinds(self, now: ComparedState, dealt: list[int]) -> None:
         """Read the blinds from the bets that were posted; a player who is all-in may have posted less."""
         self._saw_blinds = True
-        small, big = self._blind_seats(now, dealt)
+        after: list[int | None] = [*_round_from(self._dealer + 1, dealt)]
+        if len(after) <= 2:  # heads-up, platforms differ in who posts which blind
+            after.sort(key=lambda seat: now.bets.get(cast(int, seat), 0))
+        small, big = after[:2] if len(after) >= 2 else (None, None)
         for seat, name in ((big, "big_blind"), (small, "small_blind")):
             if seat is not None:
                 posted = now.bets[seat]
                 setattr(self, name, posted if now.stacks[seat] else max(posted, getattr(self, name)))
         self.big_blind = max(self.big_blind, self.small_blind, 1)
-
-    def _blind_seats(self, now: ComparedState, dealt: list[int]) -> tuple[int | None, int | None]:
-        after = _round_from(self._dealer + 1, dealt)
-        if len(after) > 2:
-            return after[0], after[1]
-        # Heads-up, platforms differ in who posts which blind.
-        by_bet: list[int | None] = [*sorted(after, key=lambda seat: now.bets[seat])]
-        return (by_bet[0], by_bet[1]) if len(by_bet) == 2 else (None, None)
 
     def _correct_big_blind(self, state: GameState, seat: int, offers: list[Offer], to_call: int) -> None:
         """Take the big blind from the price of the first call (the post may be short), or from the least bet."""
@@ -374,7 +357,7 @@ class TableTracker:
 
     def _order(self, was: ComparedState, start: int, stop: int | None, changed: bool) -> list[int]:
         """Return the seats that have acted, from `start` round to before `stop`, then `MARK`, then the others."""
-        able = [seat for seat, stack in was.stacks.items() if stack and seat not in was.folded and seat in self._start]
+        able = [seat for seat, stack in was.stacks.items() if stack and seat not in was.folded and seat in self.start]
         lap = _round_from(start, able)
         cut = 0 if stop is None else lap.index(stop) if stop in lap else len(lap)
         if lap and stop == lap[0] and changed:
@@ -403,13 +386,6 @@ class TableTracker:
                 yield _entry(street, seat, had, had, high)
             if seat in folded:
                 yield _entry(street, seat, has, has, high, "fold")
-
-    def _write(self, entry: HistoryEntry, amount: int) -> None:
-        self.history.append(entry)
-        self._amount = amount
-        if len(self.history) > LOG:
-            del self.history[0]
-            self._missing += 1
 
 
 def _street(phase: str) -> int:
