@@ -323,8 +323,9 @@ class ArenaPollingAgent(ArenaDecisions):
     def _fits(self, session: Mapping[str, Any]) -> bool:
         """Return whether a session has as many players as the agent's game; also True if it does not say."""
         joined, free = session.get("num_players"), session.get("slots_remaining")
-        told = isinstance(joined, int) and isinstance(free, int)
-        return self._seats is None or not told or joined + free == self._seats
+        if not isinstance(joined, int) or not isinstance(free, int):
+            return True
+        return self._seats in (None, joined + free)
 
     async def _join(self, code: str) -> JoinedSession | None:
         """Return the seat of an invite code; None if the code was used or the session has expired."""

@@ -238,6 +238,7 @@ class LobbyHost(Server):
     """
 
     middlewares = (_answer_refusals,)
+    store: LobbyStore
 
     def __init__(
         self,

@@ -427,6 +427,7 @@ class PokerHost(Server):
     """
 
     middlewares = (_answer_refusals,)
+    store: PokerStore
 
     def __init__(
         self,
