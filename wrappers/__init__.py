@@ -41,47 +41,39 @@ if TYPE_CHECKING:
     play_poker, read_log = _poker.play, _logs.read
 
 _SOURCES = {
-    "Agent": "agents.base.Agent",
-    "ArenaAgent": "live.arena.agent.ArenaAgent",
-    "ArenaHost": "live.arena.host.ArenaHost",
-    "ClientSettings": "live.poker.agent.ClientSettings",
-    "LLMAgent": "agents.llm.LLMAgent",
-    "MatchLog": "logs.match_log.MatchLog",
-    "MlpPolicy": "policies.mlp.MlpPolicy",
-    "Model": "agents.language_model.Model",
-    "Monitoring": "live.poker.agent.Monitoring",
-    "PlayLength": "live.poker.agent.PlayLength",
-    "PokerHost": "live.poker.host.PokerHost",
-    "PokerRoom": "live.poker.host.PokerRoom",
-    "PokerRules": "live.poker.host_session.PokerRules",
-    "PokerTimes": "live.poker.host.PokerTimes",
-    "PolicyAgent": "agents.policy.PolicyAgent",
-    "Pool": "rl.opponents.Pool",
-    "Prompting": "agents.prompt.Prompting",
-    "SeatRequest": "live.poker.agent.SeatRequest",
-    "ServerSettings": "live.common.server.ServerSettings",
-    "TablesVectorEnv": "rl.gymnasium_env.TablesVectorEnv",
-    "TextGame": "text.TextGame",
-    "load_policy": "policies.loading.load_policy",
-    "load_run": "policies.loading.load_run",
-    "make_policy": "policies.loading.make_policy",
-    "play_poker": "live.poker.agent.play",
-    "play_text": "text.play_text",
-    "read_log": "logs.match_log.read",
-    "sb3_env": "rl.sb3.sb3_env",
-    "sentence": "agents.base.sentence",
+    "agents.base": "Agent sentence",
+    "agents.language_model": "Model",
+    "agents.llm": "LLMAgent",
+    "agents.policy": "PolicyAgent",
+    "agents.prompt": "Prompting",
+    "live.arena.agent": "ArenaAgent",
+    "live.arena.host": "ArenaHost",
+    "live.common.server": "ServerSettings",
+    "live.poker.agent": "ClientSettings Monitoring PlayLength SeatRequest play_poker",
+    "live.poker.host": "PokerHost PokerRoom PokerTimes",
+    "live.poker.host_session": "PokerRules",
+    "logs.match_log": "MatchLog read_log",
+    "policies.loading": "load_policy load_run make_policy",
+    "policies.mlp": "MlpPolicy",
+    "rl.gymnasium_env": "TablesVectorEnv",
+    "rl.opponents": "Pool",
+    "rl.sb3": "sb3_env",
+    "text": "TextGame play_text",
 }
+"""The public names of each module."""
+_MODULES = {name: module for module, names in _SOURCES.items() for name in names.split()}
+_OWN = {"play_poker": "play", "read_log": "read"}
+"""The names that are others in their modules."""
 
-__all__ = [*_SOURCES]
+__all__ = [*_MODULES]
 
 if not TYPE_CHECKING:  # a type checker knows the names above, and reports others
 
     def __getattr__(name: str) -> Any:
         """Load a public name."""
-        if name not in _SOURCES:
+        if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        module, _, attribute = _SOURCES[name].rpartition(".")
-        return getattr(import_module(f".{module}", __name__), attribute)
+        return getattr(import_module(f".{_MODULES[name]}", __name__), _OWN.get(name, name))
 
 
 def __dir__() -> list[str]:

@@ -15,7 +15,7 @@ from io import BytesIO
 from os import SEEK_END, PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -81,7 +81,7 @@ class Lines:
         return msgspec.json.encode(_without_secrets(plain, self._players)) + b"\n"
 
 
-class MatchLog:
+class MatchLog(AbstractContextManager["MatchLog"]):
     """An open log; a context manager. `write` flushes every line to the disk.
 
     With `most_bytes`, a full file ``log.jsonl`` becomes ``log.1.jsonl``, that one ``log.2.jsonl`` and so on;
@@ -116,20 +116,16 @@ class MatchLog:
         """Write a line: TurnState types, structs, dicts, lists, text, numbers. Secrets by name are left out."""
         line = self._lines.line(kind, **fields)
         if self._most_bytes is not None and self._size >= self._most_bytes and (kind == "match" or not self._in_match):
-            self._begin_file()
+            self._file.close()
+            for number in range(self._old_files, 0, -1):
+                newer = self.path if number == 1 else self._old(number - 1)
+                if newer.exists():
+                    newer.replace(self._old(number))
+            self._open(0)
         self._in_match = kind == "match" or (self._in_match and kind != "end")
         self._size += len(line)
         while line:
             line = line[self._file.write(line) :]
-
-    def _begin_file(self) -> None:
-        """Keep the full file under another name, and begin a new one."""
-        self._file.close()
-        for number in range(self._old_files, 0, -1):
-            newer = self.path if number == 1 else self._old(number - 1)
-            if newer.exists():
-                newer.replace(self._old(number))
-        self._open(0)
 
     def _old(self, number: int) -> Path:
         return self.path.with_name(f"{self.path.stem}.{number}{self.path.suffix}")
@@ -137,9 +133,6 @@ class MatchLog:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()

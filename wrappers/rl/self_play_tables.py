@@ -121,7 +121,13 @@ class SelfPlayTables(OpponentTables):
             self.tables.rewards[ended] = rewards
         self._result += self.tables.rewards
         if ended.size:
-            self._count(ended)
+            counted = ended[self._with_opponents[ended]] if self._with_opponents.any() else ended
+            results = self._result[counted]
+            won = (
+                results[np.arange(len(counted)), self._seat[counted]] if self._with_opponents.any() else results.mean(1)
+            )
+            self.episodes += len(counted)
+            self.winnings += float(won.sum()) / self.game.payoffs.unit
             self._seat[ended] = (self._seat[ended] + 1) % self.game.seats
             self._result[ended] = 0
             self._begin(ended)
@@ -150,15 +156,6 @@ class SelfPlayTables(OpponentTables):
             return False
         self.__dict__.update(state)
         return True
-
-    def _count(self, ended: NDArray[np.intp]) -> None:
-        if self._with_opponents.any():
-            ended = ended[self._with_opponents[ended]]
-            results = self._result[ended, self._seat[ended]]
-        else:
-            results = self._result[ended].mean(axis=1)
-        self.episodes += len(ended)
-        self.winnings += float(results.sum()) / self.game.payoffs.unit
 
     def _begin(self, rows: NDArray[Any]) -> None:
         with_opponents = rows[self._with_opponents[rows]]

@@ -13,7 +13,7 @@ Three rules hold here and in the environments that use it (Gymnasium, Stable-Bas
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...envs.core.checks import require_choice
 from ...envs.core.game import Game
 from ...envs.core.options import whole
-from ...envs.core.record import Tables, as_bytes
+from ...envs.core.record import as_bytes
 from ...envs.core.turn_state import TurnState
 from ...envs.core.vector import NO_ACTION, VectorGame
 from ...envs.render.window import MODES, Display
@@ -111,9 +111,9 @@ class SingleAgentTables(OpponentTables):
             self._seeded = True
             if self._rotates:
                 self.seat[:] = self._rows % self.game.seats
-        for array in (self._result, self._decisions, self._early, self.dones, self.illegal):
+        counts = self._result, self._decisions, self._early, self.rewards, self.skipped, self.skipped_returns
+        for array in (*counts, self.dones, self.illegal):
             array[:] = 0
-        self.skipped[:], self.skipped_returns[:], self.rewards[:] = 0, 0, 0
         self._begin(self._rows)
         self._go_on()
 
@@ -135,12 +135,11 @@ class SingleAgentTables(OpponentTables):
         self._play(moves)
         self._go_on()
 
-    def final_tables(self, rows: NDArray[np.intp]) -> Tables:
-        """Return the records at the end of the episodes of the last step; only for rows where `dones`."""
-        return cast(Tables, self._ends[rows])
-
     def final_observations(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
-        """Return the learner's observations of `final_tables`: float32[len(rows), D]."""
+        """Return the learner's observations at the end of the episodes of the last step: float32[len(rows), D].
+
+        Only for rows where `dones`.
+        """
         encoder = self.game.encoders[self.tables.encoder]
         return encoder.observations(self._ends, rows, seats=self.final_seats[rows])
 
@@ -189,22 +188,17 @@ class SingleAgentTables(OpponentTables):
         self.dones[ours] = True
         self.returns[ours], self.lengths[ours] = self._result[ours], self._decisions[ours]
         self.final_seats[ours] = self.seat[ours]
-        if others.size:
-            self._skip(others)
+        self.skipped[others] += 1
+        self.skipped_returns[others] += self._result[others]
+        if others.size and self.skipped.max() > EPISODES_WITHOUT_DECISION:
+            seat = int(self.seat[self.skipped.argmax()])
+            raise RuntimeError(f"seat {seat} had no decision in {EPISODES_WITHOUT_DECISION} episodes: is it empty?")
         self.episodes += len(ended)
         self.winnings += float(self._result[ended].sum())
         self._result[ended], self._decisions[ended], self._early[ended] = 0, 0, 0
         if self._rotates:
             self.seat[ended] = (self.seat[ended] + 1) % self.game.seats
         self._begin(ended)
-
-    def _skip(self, rows: NDArray[np.intp]) -> None:
-        """Count episodes without a decision of the learner."""
-        self.skipped[rows] += 1
-        self.skipped_returns[rows] += self._result[rows]
-        if self.skipped.max() > EPISODES_WITHOUT_DECISION:
-            seat = int(self.seat[self.skipped.argmax()])
-            raise RuntimeError(f"seat {seat} had no decision in {EPISODES_WITHOUT_DECISION} episodes: is it empty?")
 
     def _begin(self, rows: NDArray[np.intp]) -> None:
         """Draw the opponents and the number of random start steps of the episodes that have just begun."""

@@ -32,7 +32,7 @@ from ..common.clock import EndCounter
 from ..common.match_session import SeatNames
 from ..common.player import AgentStatistics, Played, Player, Turn, Turns, convert_to, read_state
 from ..common.server import Server, ServerSettings, local_url
-from .messages import ANSWER_SECONDS, STATE_LIMIT, MatchEnd, MatchStart, answer_refusals, read
+from .messages import ANSWER_SECONDS, STATE_LIMIT, MatchEnd, MatchStart, answer_refusals, posted, read
 from .platform_games import PlatformGame, platform_game, supported_games
 
 MATCHES = 1_000
@@ -498,8 +498,8 @@ class ArenaAgentServer(ArenaDecisions, Server):
         """See `Server`."""
         return [
             web.post("/act", self._act),
-            web.post("/match_start", self._match_start),
-            web.post("/match_end", self._match_end),
+            posted("/match_start", MatchStart, self._match_start),
+            posted("/match_end", MatchEnd, self._match_end),
             web.get("/health", self._health),
         ]
 
@@ -527,15 +527,13 @@ class ArenaAgentServer(ArenaDecisions, Server):
         state = await read(request, lambda body: read_state(msgspec.json.decode(body)), ANSWER_SECONDS)
         return web.json_response(body=(await self.decide(state)).to_json())
 
-    async def _match_start(self, request: web.Request) -> web.Response:
-        start = await read(request, MatchStart.from_json)
+    async def _match_start(self, request: web.Request, start: MatchStart) -> Any:
         self.match_started(start.match_id, start.game_id, start.agent_ids)
-        return web.json_response({"ok": True})
+        return {"ok": True}
 
-    async def _match_end(self, request: web.Request) -> web.Response:
-        end = await read(request, MatchEnd.from_json)
+    async def _match_end(self, request: web.Request, end: MatchEnd) -> Any:
         self.match_ended(end.match_id, end.outcome)
-        return web.json_response({"ok": True})
+        return {"ok": True}
 
     async def _health(self, request: web.Request) -> web.Response:
         return web.json_response({"ok": True, "agent_id": self.agent.agent_id})

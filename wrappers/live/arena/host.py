@@ -19,7 +19,6 @@ from typing import Any
 import aiohttp
 import numpy as np
 from aiohttp import web
-from aiohttp.typedefs import Handler
 
 from ....envs.core import turn_state as ts
 from ....envs.core.counted import counted
@@ -30,7 +29,7 @@ from ...logs.match_log import MatchLog, SafeMatchLog, describe_error
 from ..common import limits as table
 from ..common.client import http_client
 from ..common.clock import Deadline
-from ..common.limits import Places, account_of, hashed, lacks_token, problem_of, same_token
+from ..common.limits import Places, account_of, hashed, problem_of, same_token
 from ..common.match_session import MatchLimits, MatchSession
 from ..common.server import Server, ServerSettings, local_url
 from . import messages
@@ -42,7 +41,7 @@ from .messages import (
     MatchStart,
     Refused,
     answer_refusals,
-    read,
+    posted,
 )
 from .platform_games import hosted_games
 from .players import HostedSession, HostedSessions, LocalPlayer, Player, RemotePlayer, play_turns
@@ -422,36 +421,28 @@ class ArenaRest:
 
     def routes(self) -> list[web.RouteDef]:
         """Return the routes of all calls."""
+        token = self._access_token
         return [
             web.get("/SKILL.md", self._skill),
-            web.post("/api/register", self._guarded(self._register)),
-            web.post("/api/unregister", self._guarded(self._unregister)),
+            posted("/api/register", messages.Register, self._register, token),
+            posted("/api/unregister", messages.Unregister, self._unregister, token),
             web.get("/api/agents", self._agents),
             web.get("/api/games", self._games),
             web.get("/api/games/{game_id}/rules", self._rules),
             web.get("/api/matches/{match_id}", self._match),
-            web.post("/api/match", self._guarded(self._start)),
+            posted("/api/match", messages.StartMatch, self._start, token),
             web.get("/api/match/{session_id}", self._started),
             web.get("/api/sessions", self._list),
-            web.post("/api/sessions/create", self._guarded(self._create)),
-            web.post("/api/sessions/join", self._guarded(self._join)),
+            posted("/api/sessions/create", messages.CreateSession, self._create, token),
+            posted("/api/sessions/join", messages.JoinSession, self._join, token),
             web.get("/api/sessions/state", self._state),
-            web.post("/api/sessions/act", self._act),
+            posted("/api/sessions/act", messages.SessionAct, self._act),
             web.get("/health", self._health),
         ]
 
-    def _guarded(self, handler: Handler) -> Handler:
-        async def check(request: web.Request) -> web.StreamResponse:
-            if lacks_token(request, self._access_token):
-                raise Refused("this needs Authorization: Bearer <access token>", 401, "unauthorized")
-            return await handler(request)
-
-        return check
-
     # Agents behind HTTP.
 
-    async def _register(self, request: web.Request) -> web.Response:
-        body = await read(request, messages.Register.from_json)
+    async def _register(self, request: web.Request, body: messages.Register) -> Any:
         name, games = body.agent_id, body.supported_games
         if games and not set(games).intersection(self._game_ids):
             raise Refused(f"this arena plays {', '.join(self._game_ids)}", 409)
@@ -463,7 +454,7 @@ class ArenaRest:
         elif here is not None or name in self._players():  # it comes again, or somebody else does
             if body.endpoint not in (None, here and here.endpoint):
                 raise Refused(f"an agent is called {name!r} already", 409)
-            return web.json_response(answer)
+            return answer
         else:
             claim = secrets.token_urlsafe(24)
         if not self._names.take(name, account_of(request), kept=True)[0]:
@@ -477,7 +468,7 @@ class ArenaRest:
             raise
         told = {"agent_type": body.agent_type, "supported_games": games or []}
         self._registered[name] = _Registration(hashed(claim), body.endpoint, told)
-        return web.json_response({**answer, "claim_token": claim})
+        return {**answer, "claim_token": claim}
 
     def _leave(self, name: str) -> None:
         for arena in self._arenas:
@@ -485,8 +476,7 @@ class ArenaRest:
         self._registered.pop(name, None)
         self._names.free(name)
 
-    async def _unregister(self, request: web.Request) -> web.Response:
-        body = await read(request, messages.Unregister.from_json)
+    async def _unregister(self, request: web.Request, body: messages.Unregister) -> Any:
         here = self._registered.get(body.agent_id)
         if here is not None:
             if not here.belongs_to(body.claim_token):
@@ -494,7 +484,7 @@ class ArenaRest:
             self._leave(body.agent_id)
         elif body.agent_id in self._players():
             raise Refused(f"{body.agent_id!r} was not registered over HTTP and stays", 409)
-        return web.json_response({"ok": here is not None})
+        return {"ok": here is not None}
 
     async def _agents(self, request: web.Request) -> web.Response:
         told = {name: {"agent_type": "local", "supported_games": self._game_ids} for name in self._players()}
@@ -502,8 +492,7 @@ class ArenaRest:
         rows = [{"agent_id": name, "display_name": name, **about} for name, about in told.items()]
         return web.json_response({"agents": rows})
 
-    async def _start(self, request: web.Request) -> web.Response:
-        body = await read(request, messages.StartMatch.from_json)
+    async def _start(self, request: web.Request, body: messages.StartMatch) -> Any:
         arena = self._by_game[self._check_game(body.game_id)]
         missing = [name for name in body.agent_ids if name not in arena.players]
         if missing or len(set(body.agent_ids)) != arena.game.seats:
@@ -517,7 +506,7 @@ class ArenaRest:
         if len(self._asked) > MOST_ASKED:
             del self._asked[next(one for one in self._asked if one != key and one not in self._running)]
         arena.play_when_asked(self._play(key, arena, body))
-        return web.json_response({"ok": True, "session_id": key, "status": "running"})
+        return {"ok": True, "session_id": key, "status": "running"}
 
     async def _play(self, key: str, arena: ArenaHost, body: messages.StartMatch) -> None:
         call = self._asked[key]
@@ -550,24 +539,21 @@ class ArenaRest:
             arena.checked_name(name)
         return name
 
-    async def _create(self, request: web.Request) -> web.Response:
-        body = await read(request, messages.CreateSession.from_json)
+    async def _create(self, request: web.Request, body: messages.CreateSession) -> Any:
         game_id, name = self._check_game(body.game_id), self._name(body.player_name)
         seats = self._by_game[game_id].game.seats
         if body.num_players not in (None, seats):
             raise Refused(f"num_players is {body.num_players}; this arena's game has {seats}")
         if body.game_params:
             raise Refused("game_params: this arena's game has the options that its host chose")
-        _, seat = self._sessions.create(game_id, name, seats, body.max_turns, monotonic(), account_of(request))
-        return web.json_response(seat)
+        return self._sessions.create(game_id, name, seats, body.max_turns, monotonic(), account_of(request))[1]
 
-    async def _join(self, request: web.Request) -> web.Response:
-        body = await read(request, messages.JoinSession.from_json)
+    async def _join(self, request: web.Request, body: messages.JoinSession) -> Any:
         session, seat = self._sessions.join(body.invite_code, self._name(body.player_name), monotonic())
         if session.status == "running":
             arena = self._by_game[session.game_id]
             arena.play_when_asked(self.play_session(arena, session))
-        return web.json_response(seat)
+        return seat
 
     async def play_session(self, arena: ArenaHost, session: HostedSession) -> None:
         """Play the match of a session in which all seats are taken."""
@@ -584,11 +570,10 @@ class ArenaRest:
     async def _state(self, request: web.Request) -> web.Response:
         return web.json_response(self._sessions.state(request.query.get("token", ""), monotonic()))
 
-    async def _act(self, request: web.Request) -> web.Response:
-        body = await read(request, messages.SessionAct.from_json)
+    async def _act(self, request: web.Request, body: messages.SessionAct) -> Any:
         action = {"action_type": body.action_type, "payload": body.payload or {}}
         self._sessions.act(body.token, {"action": action, "messages": body.messages or []}, monotonic())
-        return web.json_response({"ok": True})
+        return {"ok": True}
 
     async def _list(self, request: web.Request) -> web.Response:
         asked, after = request.query, request.query.get("offset", "0")

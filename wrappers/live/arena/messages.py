@@ -5,7 +5,7 @@ and gets an `AgentResponse`; ``/match_start`` and ``/match_end`` say when a matc
 {arena}/api/register`` adds an agent to the arena. Agents that cannot be reached play in sessions, which they poll.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -14,7 +14,7 @@ from aiohttp.typedefs import Handler
 
 from ....envs.core.turn_state import INVALID_PAYLOAD, Wire
 from ...logs.match_log import describe_error
-from ..common.limits import problem_of
+from ..common.limits import lacks_token, problem_of
 from ..common.server import read_body
 
 ANSWER_SECONDS = 30.0
@@ -29,6 +29,7 @@ MOST_CHARACTERS = 64
 Endpoint = Annotated[str, msgspec.Meta(max_length=500, pattern=r"^https?://[^\s/?#]+[^\s?#]*\Z")]
 Name = Annotated[str, msgspec.Meta(max_length=64)]
 Body = TypeVar("Body")
+Kind = TypeVar("Kind", bound=Wire)
 Names = Annotated[list[Name], msgspec.Meta(max_length=64)]
 
 
@@ -151,3 +152,23 @@ async def read(request: web.Request, decode: Callable[[bytes], Body], seconds: f
         return decode(await read_body(request, seconds))
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise Refused(describe_error(error), code=INVALID_PAYLOAD) from None
+
+
+def posted(
+    path: str, kind: type[Kind], handler: Callable[[web.Request, Kind], Awaitable[Any]], token: str | None = None
+) -> web.RouteDef:
+    """Return the route of a call with a body; what the handler returns is the answer.
+
+    Args:
+        path: where it is posted.
+        kind: the type of the body.
+        handler: called with the request and its body.
+        token: the access token that it needs; None: none.
+    """
+
+    async def answer(request: web.Request) -> web.Response:
+        if lacks_token(request, token):
+            raise Refused("this needs Authorization: Bearer <access token>", 401, "unauthorized")
+        return web.json_response(await handler(request, await read(request, kind.from_json)))
+
+    return web.post(path, answer)

@@ -164,7 +164,10 @@ class Origins:
 
     def refusal(self, host: str, origin: str | None) -> str | None:
         """Return why a request that names this host, of a page with this origin, is refused; None: it is not."""
-        if self._names is not None and _host_name(host) not in self._names:
+        name = ""
+        with suppress(ValueError):
+            name = (URL(f"//{host}").host or "").lower()
+        if self._names is not None and name not in self._names:
             return "this server has another name"
         if origin is not None and origin.partition("://")[2].lower() != host.lower():
             return "a page of another site may not use this server"
@@ -176,13 +179,6 @@ class Origins:
         if (refusal := self.refusal(request.host, request.headers.get("Origin"))) is not None:
             raise web.HTTPForbidden(reason=refusal)
         return await handler(request)
-
-
-def _host_name(host: str) -> str:
-    """Return the name in a header ``Host``; "" if it has none."""
-    with suppress(ValueError):
-        return (URL(f"//{host}").host or "").lower()
-    return ""
 
 
 @dataclass(frozen=True, kw_only=True)

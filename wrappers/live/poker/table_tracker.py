@@ -134,7 +134,8 @@ class TableTracker:
             return
         if state.hand != self._hand or _street(now.phase) < _street(previous.phase):
             previous = self._open(state, now)
-        self._count(now)
+        for seat in now.stacks.keys() & self.start.keys():
+            self.committed[seat] = max(now.bets[seat], self.start[seat] - now.stacks[seat])
         if now.seq != previous.seq or acted_between(now, previous):
             for entry, amount in self._betting(previous, now, state.last):
                 self._amount = amount
@@ -213,10 +214,6 @@ class TableTracker:
         return LastAction(last.seat, last.kind, amount or 0)
 
     # Chips.
-
-    def _count(self, now: ComparedState) -> None:
-        for seat in now.stacks.keys() & self.start.keys():
-            self.committed[seat] = max(now.bets[seat], self.start[seat] - now.stacks[seat])
 
     def _settle(self, won: dict[int, int]) -> None:
         """Find the stacks after a hand: the state's if they hold all chips, else with what was won and returned."""
