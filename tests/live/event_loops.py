@@ -1,18 +1,8 @@
-"""Event loops for async tests: a real one, and one whose clock jumps to the next timer, so that hours take no time."""
+"""An event loop for async tests whose clock jumps to the next timer, so that hours take no time."""
 
 import asyncio
 import selectors
 from functools import wraps
-
-
-def on_loop(test):
-    """Run an async test in a loop of its own; nothing here may take longer than two minutes, compiling included."""
-
-    @wraps(test)
-    def run(*args, **kwargs):
-        asyncio.run(asyncio.wait_for(test(*args, **kwargs), 120))
-
-    return run
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):

@@ -1,10 +1,9 @@
 """People and programs at a table, for tests over real sockets."""
 
-import asyncio
 import json
 import time
 from contextlib import asynccontextmanager
-from functools import partial, wraps
+from functools import partial
 
 import aiohttp
 from parlour import envs
@@ -13,16 +12,6 @@ from parlour.wrappers.live.poker.host import PokerHost as PokerHost
 
 BARGAINING = envs.game("bargaining", rounds=3)
 holdem = partial(envs.game, "holdem")
-
-
-def on_loop(test):
-    """Run an async test in a loop of its own; nothing here may take longer than 30 s."""
-
-    @wraps(test)
-    def run(*args, **kwargs):
-        asyncio.run(asyncio.wait_for(test(*args, **kwargs), 30))
-
-    return run
 
 
 class Program:

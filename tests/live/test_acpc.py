@@ -195,23 +195,20 @@ def test_two_agents_play_a_match_over_sockets_beside_strangers(tmp_path):
     assert len(list(moments(log))) == decisions + 20  # the log replays: a moment for each decision, and each end
 
 
-def test_a_match_ends_when_both_players_are_gone():
-    async def match():
-        host, port = HostSession(GAME, seed=1), asyncio.get_running_loop().create_future()
-        dealing = asyncio.create_task(host_acpc(host, hands=10_000, seconds=60, ready=port.set_result))
-        players = [await asyncio.open_connection("127.0.0.1", await port) for _ in range(2)]
-        for _, writer in players:
-            writer.write(b"VERSION:2.0.0\r\n")
-        for reader, writer in players:
-            await reader.readline()  # it is dealt in
-            writer.close()
-        await dealing
-        return host.hands
-
-    assert asyncio.run(asyncio.wait_for(match(), 60)) < 10
+async def test_a_match_ends_when_both_players_are_gone():
+    host, port = HostSession(GAME, seed=1), asyncio.get_running_loop().create_future()
+    dealing = asyncio.create_task(host_acpc(host, hands=10_000, seconds=60, ready=port.set_result))
+    players = [await asyncio.open_connection("127.0.0.1", await port) for _ in range(2)]
+    for _, writer in players:
+        writer.write(b"VERSION:2.0.0\r\n")
+    for reader, writer in players:
+        await reader.readline()  # it is dealt in
+        writer.close()
+    await dealing
+    assert host.hands < 10
 
 
-def test_an_agent_survives_what_is_no_line_of_the_protocol():
+async def test_an_agent_survives_what_is_no_line_of_the_protocol():
     async def dealer(reader, writer):
         await reader.readline()
         writer.write(
@@ -220,15 +217,12 @@ def test_an_agent_survives_what_is_no_line_of_the_protocol():
         received.append(await reader.readline())
         writer.close()
 
-    async def match():
-        server = await asyncio.start_server(dealer, "127.0.0.1", 0)
-        port = server.sockets[0].getsockname()[1]
-        agent = PolicyAgent(GAME, make_policy("call", GAME, seed=1))
-        await asyncio.wait_for(play_acpc("127.0.0.1", port, agent, AgentSession(GAME)), 60)
-        server.close()
-
     received = []
-    asyncio.run(match())
+    server = await asyncio.start_server(dealer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    agent = PolicyAgent(GAME, make_policy("call", GAME, seed=1))
+    await asyncio.wait_for(play_acpc("127.0.0.1", port, agent, AgentSession(GAME)), 60)
+    server.close()
     assert received == [b"MATCHSTATE:1:0::|Td9c:c\r\n"]
 
 
@@ -257,38 +251,33 @@ def test_late_answers_to_older_states_and_empty_lines_cost_no_turn():
     assert asyncio.run(asyncio.wait_for(match(extra=True), 60)) in (polite, polite[::-1])
 
 
-def test_who_has_gone_before_the_match_has_no_seat():
-    async def match():
-        host, port = HostSession(GAME, seed=1), asyncio.get_running_loop().create_future()
-        dealing = asyncio.create_task(host_acpc(host, hands=5, seconds=60, ready=port.set_result))
-        _, gone = await asyncio.open_connection("127.0.0.1", await port)
-        gone.write(b"VERSION:2.0.0\r\n")
-        gone.close()
-        await gone.wait_closed()
-        sessions = [AgentSession(GAME), AgentSession(GAME)]
-        agents = [PolicyAgent(GAME, make_policy("call", GAME, seed=1)) for _ in sessions]
-        played = [play_acpc("127.0.0.1", await port, agent, one) for agent, one in zip(agents, sessions, strict=True)]
-        await asyncio.gather(dealing, *played)
-        return host.replaced, [session.hands for session in sessions]
-
-    assert asyncio.run(asyncio.wait_for(match(), 60)) == (0, [5, 5])
+async def test_who_has_gone_before_the_match_has_no_seat():
+    host, port = HostSession(GAME, seed=1), asyncio.get_running_loop().create_future()
+    dealing = asyncio.create_task(host_acpc(host, hands=5, seconds=60, ready=port.set_result))
+    _, gone = await asyncio.open_connection("127.0.0.1", await port)
+    gone.write(b"VERSION:2.0.0\r\n")
+    gone.close()
+    await gone.wait_closed()
+    sessions = [AgentSession(GAME), AgentSession(GAME)]
+    agents = [PolicyAgent(GAME, make_policy("call", GAME, seed=1)) for _ in sessions]
+    played = [play_acpc("127.0.0.1", await port, agent, one) for agent, one in zip(agents, sessions, strict=True)]
+    await asyncio.gather(dealing, *played)
+    assert (host.replaced, [session.hands for session in sessions]) == (0, [5, 5])
 
 
-def test_a_connection_that_breaks_checks_and_folds_to_the_end():
-    async def match():
-        host, port = HostSession(GAME, seed=1), asyncio.get_running_loop().create_future()
-        dealing = asyncio.create_task(host_acpc(host, hands=5, seconds=5, ready=port.set_result))
-        agent, session = PolicyAgent(GAME, make_policy("call", GAME, seed=1)), AgentSession(GAME)
-        honest = asyncio.create_task(play_acpc("127.0.0.1", await port, agent, session))
-        _, broken = await asyncio.open_connection("127.0.0.1", await port)
-        broken.write(b"VERSION:2.0.0\r\n")
-        await broken.drain()
-        await asyncio.sleep(0.1)
-        broken.transport.abort()
-        await asyncio.gather(dealing, honest)
-        return session.hands, host
+async def test_a_connection_that_breaks_checks_and_folds_to_the_end():
+    host, port = HostSession(GAME, seed=1), asyncio.get_running_loop().create_future()
+    dealing = asyncio.create_task(host_acpc(host, hands=5, seconds=5, ready=port.set_result))
+    agent, session = PolicyAgent(GAME, make_policy("call", GAME, seed=1)), AgentSession(GAME)
+    honest = asyncio.create_task(play_acpc("127.0.0.1", await port, agent, session))
+    _, broken = await asyncio.open_connection("127.0.0.1", await port)
+    broken.write(b"VERSION:2.0.0\r\n")
+    await broken.drain()
+    await asyncio.sleep(0.1)
+    broken.transport.abort()
+    await asyncio.gather(dealing, honest)
+    hands, host = session.hands, host
 
-    hands, host = asyncio.run(asyncio.wait_for(match(), 60))
     assert hands == host.hands == 5
     assert host.totals.sum() == 0
 

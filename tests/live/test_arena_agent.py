@@ -139,24 +139,21 @@ async def post(url, body, **kind):
         return reply.status, await reply.read()
 
 
-def test_it_answers_over_http(spoken):
-    async def main():
-        async with serving(AgentResponse(Action("accept"))) as server:
-            for path, body in (
-                ("match_start", {"match_id": "m", "game_id": "bargaining-v0", "agent_ids": ["me", "you"], "more": 1}),
-                ("act", {**spoken.to_dict(), "novelty": [1]}),
-                ("match_end", {"match_id": "m", "outcome": {"payoffs": []}}),
-            ):
-                status, answer = await post(f"{server.endpoint}/{path}", None, json=body)
-                assert status == 200, answer
-                if path == "act":
-                    assert AgentResponse.from_json(answer) == AgentResponse(Action("accept"))
-            async with aiohttp.ClientSession() as http, http.get(f"{server.endpoint}/health") as reply:
-                assert (await reply.json())["agent_id"] == "me"
-            assert (server.turns, server.matches) == (1, 1)
-            await server.played(1)
-
-    asyncio.run(main())
+async def test_it_answers_over_http(spoken):
+    async with serving(AgentResponse(Action("accept"))) as server:
+        for path, body in (
+            ("match_start", {"match_id": "m", "game_id": "bargaining-v0", "agent_ids": ["me", "you"], "more": 1}),
+            ("act", {**spoken.to_dict(), "novelty": [1]}),
+            ("match_end", {"match_id": "m", "outcome": {"payoffs": []}}),
+        ):
+            status, answer = await post(f"{server.endpoint}/{path}", None, json=body)
+            assert status == 200, answer
+            if path == "act":
+                assert AgentResponse.from_json(answer) == AgentResponse(Action("accept"))
+        async with aiohttp.ClientSession() as http, http.get(f"{server.endpoint}/health") as reply:
+            assert (await reply.json())["agent_id"] == "me"
+        assert (server.turns, server.matches) == (1, 1)
+        await server.played(1)
 
 
 async def logged(path, agent, state, order=(), **options):
@@ -212,37 +209,32 @@ def test_a_log_tells_what_was_replaced(tmp_path, agent, options, words):
     assert moment.action == "pass" and words in moment.note and moment.value is None
 
 
-def test_what_cannot_be_read_gets_400():
-    async def main():
-        async with serving(AgentResponse(Action("accept"))) as server:
-            for path in ("act", "match_start", "match_end"):
-                for body in (b"", b"{", b"[]", b'"x"', b"\xff", b"[" * 100_000, b"{}"):
-                    status, answer = await post(f"{server.endpoint}/{path}", body)
-                    assert status == 400, (path, body[:9], answer)
-
-    asyncio.run(main())
+async def test_what_cannot_be_read_gets_400():
+    async with serving(AgentResponse(Action("accept"))) as server:
+        for path in ("act", "match_start", "match_end"):
+            for body in (b"", b"{", b"[]", b'"x"', b"\xff", b"[" * 100_000, b"{}"):
+                status, answer = await post(f"{server.endpoint}/{path}", body)
+                assert status == 400, (path, body[:9], answer)
 
 
-def test_registration_retries_and_gives_up():
+async def test_registration_retries_and_gives_up():
     calls = []
 
     async def register(request):
         calls.append(await request.json())
         return web.json_response({}, status=[503, 201, 409][min(len(calls), 3) - 1])
 
-    async def main():
-        async with serving(None) as server:
-            async with served(web.post("/api/register", register)) as address:
-                arena = f"http://{address}"
-                await server.register(arena, wait=0.01)
-                told = {"agent_id": "me", "endpoint": server.endpoint, "agent_type": "remote", "display_name": "me"}
-                assert calls[-1] == told
-                with pytest.raises(ConnectionError, match="409"):
-                    await server.register(arena)
-            with pytest.raises(ConnectionError, match="after 2 tries"):
-                await server.register(arena, retries=1, wait=0.01)
-            with pytest.raises(ValueError, match="is no address"):
-                await server.register("ftp://127.0.0.1")
+    async with serving(None) as server:
+        async with served(web.post("/api/register", register)) as address:
+            arena = f"http://{address}"
+            await server.register(arena, wait=0.01)
+            told = {"agent_id": "me", "endpoint": server.endpoint, "agent_type": "remote", "display_name": "me"}
+            assert calls[-1] == told
+            with pytest.raises(ConnectionError, match="409"):
+                await server.register(arena)
+        with pytest.raises(ConnectionError, match="after 2 tries"):
+            await server.register(arena, retries=1, wait=0.01)
+        with pytest.raises(ValueError, match="is no address"):
+            await server.register("ftp://127.0.0.1")
 
-    asyncio.run(main())
     assert len(calls) == 3

@@ -31,7 +31,7 @@ from pydantic import BaseModel
 # Tournaments.
 
 
-def test_a_policy_that_hangs_loses_its_turns_and_holds_up_nobody_else():
+async def test_a_policy_that_hangs_loses_its_turns_and_holds_up_nobody_else():
     release, ticks = threading.Event(), []
 
     async def ticking():
@@ -39,32 +39,27 @@ def test_a_policy_that_hangs_loses_its_turns_and_holds_up_nobody_else():
             ticks.append(None)
             await asyncio.sleep(0.01)
 
-    async def main():
-        async with ArenaHost(BARGAINING, limits=FREE, timeout=0.2, seed=1) as host:
-            stuck = ours("stuck")
-            stuck.agent.respond = lambda state: release.wait(20)
-            for agent in (stuck, ours("ann", seed=2)):
-                host.add(agent)
-            beat = asyncio.create_task(ticking())
-            result = await host.play(["stuck", "ann"])
-            release.set()
-            await beat
-            return result
+    async with ArenaHost(BARGAINING, limits=FREE, timeout=0.2, seed=1) as host:
+        stuck = ours("stuck")
+        stuck.agent.respond = lambda state: release.wait(20)
+        for agent in (stuck, ours("ann", seed=2)):
+            host.add(agent)
+        beat = asyncio.create_task(ticking())
+        result = await host.play(["stuck", "ann"])
+        release.set()
+        await beat
 
-    result = run(main())
     assert result.forced["stuck"] > 0 == result.forced["ann"]
     assert len(ticks) > 5
 
 
-def test_every_game_is_hosted_and_every_match_replays(game, tmp_path):
-    async def main():
-        with match_log.MatchLog(tmp_path / "log.jsonl") as log:
-            async with ArenaHost(game, limits=FREE, seed=1, log=log) as host:
-                for seat in range(game.seats):
-                    host.add(ours(f"agent {seat}", game, RandomPolicy(seed=seat)))
-                return await host.tournament(1)
+async def test_every_game_is_hosted_and_every_match_replays(game, tmp_path):
+    with match_log.MatchLog(tmp_path / "log.jsonl") as log:
+        async with ArenaHost(game, limits=FREE, seed=1, log=log) as host:
+            for seat in range(game.seats):
+                host.add(ours(f"agent {seat}", game, RandomPolicy(seed=seat)))
+            results = await host.tournament(1)
 
-    results = run(main())
     assert len(results) == game.seats  # every rotation
     for result in results:
         assert sum(result.payoffs.values()) == pytest.approx(0) or not game.payoffs.zero_sum
@@ -75,14 +70,13 @@ def test_every_game_is_hosted_and_every_match_replays(game, tmp_path):
     assert match_log.replay(tmp_path / "log.jsonl").table.done
 
 
-def test_a_round_robin_meets_everybody_in_every_seat():
-    async def main():
-        async with ArenaHost(BARGAINING, seed=1) as host:
-            for name in "abc":
-                host.add(ours(name))
-            return await host.tournament(2, concurrent=3)
+async def test_a_round_robin_meets_everybody_in_every_seat():
+    async with ArenaHost(BARGAINING, seed=1) as host:
+        for name in "abc":
+            host.add(ours(name))
+        outcome = await host.tournament(2, concurrent=3)
 
-    tables = sorted(tuple(result.agent_ids) for result in run(main()))
+    tables = sorted(tuple(result.agent_ids) for result in outcome)
     assert tables == sorted([(a, b) for a in "abc" for b in "abc" if a != b] * 2)
 
 
@@ -99,7 +93,7 @@ def test_the_same_seed_is_the_same_tournament():
     assert tournament() == tournament()
 
 
-def test_others_see_their_own_names_and_hooks_and_types():
+async def test_others_see_their_own_names_and_hooks_and_types():
     class Model(BaseModel):
         agent_id: str
         is_my_turn: bool
@@ -120,13 +114,11 @@ def test_others_see_their_own_names_and_hooks_and_types():
 
     typed, asynchronous = Typed("ann", None), Asynchronous("bob", None)
 
-    async def main():
-        async with ArenaHost(BARGAINING) as host:
-            host.add(typed)
-            host.add(asynchronous)
-            return await host.play(["ann", "bob"], seed=1)
+    async with ArenaHost(BARGAINING) as host:
+        host.add(typed)
+        host.add(asynchronous)
+        result = await host.play(["ann", "bob"], seed=1)
 
-    result = run(main())
     assert result.actions == 6 and result.reason == "max_rounds_exceeded"
     assert {type(state) for state in seen} == {Model, dict}
     assert seen[1]["agent_id"] == "bob" and seen[1]["game_state"]["last_offer_by"] == "ann"
@@ -174,17 +166,15 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_agent_loses_its_own_turns_only(name):
+async def test_a_bad_agent_loses_its_own_turns_only(name):
     bad = Theirs("bad", BAD[name])
 
-    async def main():
-        async with ArenaHost(BARGAINING, seed=1, timeout=20) as host:
-            host.add(bad)
-            host.add(ours("good"))
-            host.add(ours("fine", policy="fair"))
-            return await host.tournament()
+    async with ArenaHost(BARGAINING, seed=1, timeout=20) as host:
+        host.add(bad)
+        host.add(ours("good"))
+        host.add(ours("fine", policy="fair"))
+        results = await host.tournament()
 
-    results = run(main())
     assert len(results) == 6
     for result in results:
         assert result.reason in ("agreement", "max_rounds_exceeded") and result.error is None
@@ -196,7 +186,7 @@ def test_a_bad_agent_loses_its_own_turns_only(name):
     assert len(bad.told) == 8
 
 
-def test_a_hook_that_raises_or_hangs_costs_nothing():
+async def test_a_hook_that_raises_or_hangs_costs_nothing():
     class Rude(Theirs):
         def on_match_start(self, match_id, game_id, agent_ids):
             raise RuntimeError("no")
@@ -204,30 +194,25 @@ def test_a_hook_that_raises_or_hangs_costs_nothing():
         def on_match_end(self, match_id, outcome):
             time.sleep(0.6)
 
-    async def main():
-        async with ArenaHost(BARGAINING, timeout=0.3) as host:
-            host.add(Rude("rude", passing))
-            host.add(ours("good", policy="hardliner"))
-            return await host.play(["rude", "good"])
-
-    assert run(main()).failed == {"rude": 0, "good": 0}
+    async with ArenaHost(BARGAINING, timeout=0.3) as host:
+        host.add(Rude("rude", passing))
+        host.add(ours("good", policy="hardliner"))
+        assert (await host.play(["rude", "good"])).failed == {"rude": 0, "good": 0}
 
 
 # Over HTTP.
 
 
-def test_the_wire_is_the_documents():
+async def test_the_wire_is_the_documents():
     async def answer(request):
         return web.json_response({"action": {"action_type": "pass"}})
 
-    async def main():
-        async with endpoint(answer) as (url, posted), ArenaHost(BARGAINING) as host:
-            host.add_remote("remote", url)
-            host.add(ours("good", policy="hardliner"))
-            await host.play(["good", "remote"])
-            return posted
+    async with endpoint(answer) as (url, posted), ArenaHost(BARGAINING) as host:
+        host.add_remote("remote", url)
+        host.add(ours("good", policy="hardliner"))
+        await host.play(["good", "remote"])
+        posted = posted
 
-    posted = run(main())
     assert [path for path, _ in posted] == ["/agent/match_start", *["/agent/act"] * 3, "/agent/match_end"]
     start, state, end = (json.loads(posted[i][1]) for i in (0, 1, -1))
     assert set(start) == {"match_id", "game_id", "agent_ids"}
@@ -286,15 +271,13 @@ async def _say(body, status):
 
 
 @pytest.mark.parametrize("name", REMOTE)
-def test_a_bad_agent_over_http_loses_its_own_turns_only(name):
-    async def main():
-        async with endpoint(REMOTE[name], REMOTE[name]) as (url, _), ArenaHost(BARGAINING, timeout=0.3) as host:
-            host.add_remote("bad", url)
-            host.add(ours("good", policy="hardliner"))
-            host.add(ours("fine", policy="hardliner"))
-            return await host.tournament()
+async def test_a_bad_agent_over_http_loses_its_own_turns_only(name):
+    async with endpoint(REMOTE[name], REMOTE[name]) as (url, _), ArenaHost(BARGAINING, timeout=0.3) as host:
+        host.add_remote("bad", url)
+        host.add(ours("good", policy="hardliner"))
+        host.add(ours("fine", policy="hardliner"))
+        results = await host.tournament()
 
-    results = run(main())
     assert len(results) == 6
     for result in results:
         assert result.reason == "max_rounds_exceeded"
@@ -306,107 +289,99 @@ def test_a_bad_agent_over_http_loses_its_own_turns_only(name):
 # The host's REST calls.
 
 
-def test_registration_and_reports():
-    async def main():
-        async with ArenaHost(BARGAINING, server=ServerSettings(access_token="open sesame")) as host:
-            key = {"Authorization": "Bearer open sesame"}
-            async with aiohttp.ClientSession() as http:
+async def test_registration_and_reports():
+    async with ArenaHost(BARGAINING, server=ServerSettings(access_token="open sesame")) as host:
+        key = {"Authorization": "Bearer open sesame"}
+        async with aiohttp.ClientSession() as http:
 
-                async def call(method, path, headers=key, **kind):
-                    async with http.request(method, host.url + path, headers=headers, **kind) as reply:
-                        return reply.status, await reply.json()
+            async def call(method, path, headers=key, **kind):
+                async with http.request(method, host.url + path, headers=headers, **kind) as reply:
+                    return reply.status, await reply.json()
 
-                async def register(agent_id, url, **more):
-                    body = {"agent_id": agent_id, "endpoint": url, **more}
-                    return (await call("POST", "/api/register", json=body))[0]
+            async def register(agent_id, url, **more):
+                body = {"agent_id": agent_id, "endpoint": url, **more}
+                return (await call("POST", "/api/register", json=body))[0]
 
-                body = {"agent_id": "ann", "endpoint": "http://127.0.0.1:1/x"}
-                assert (await call("POST", "/api/register", headers={}, json=body))[0] == 401
-                assert (await call("POST", "/api/register", headers={"Authorization": "Bearer é"}, json=body))[0] == 401
-                for name in ("", "x" * 65, "a\nb", 3, None, "accept", "ann\n"):
-                    assert await register(name, "http://127.0.0.1:1") in (400, 409), name
-                for url in ("", "file:///etc/passwd", "127.0.0.1", "http://", "http://a b", 3, "http://a/?q"):
-                    assert await register("eve", url) == 400, url
-                for data in (b"", b"[]", b"{", b"\xff", b"[" * 9999):
-                    assert (await call("POST", "/api/register", data=data))[0] == 400
-                assert await register("ann", "http://127.0.0.1:1/x", capabilities=["more"]) == 200
-                assert await register("ann", "http://127.0.0.1:1/x") == 200
-                assert await register("ann", "http://127.0.0.1:2/x") == 409
-                assert await register("cleo", "http://127.0.0.1:1/x", supported_games=["chess"]) == 409
-                agents = (await call("GET", "/api/agents"))[1]["agents"]
-                assert [one["agent_id"] for one in agents] == ["ann"]
-                host.add(ours("bob"))
-                result = await host.play(["ann", "bob"])
-                status, found = await call("GET", f"/api/matches/{result.match_id}")
-                assert (status, found["payoffs"]) == (200, result.payoffs)
-                status, found = await call("GET", "/api/matches/nowhere")
-                assert (status, found["error"]) == (404, "match_not_found")
-                assert (await call("GET", "/health"))[1]["game_id"] == "bargaining-v0"
-
-    run(main())
+            body = {"agent_id": "ann", "endpoint": "http://127.0.0.1:1/x"}
+            assert (await call("POST", "/api/register", headers={}, json=body))[0] == 401
+            assert (await call("POST", "/api/register", headers={"Authorization": "Bearer é"}, json=body))[0] == 401
+            for name in ("", "x" * 65, "a\nb", 3, None, "accept", "ann\n"):
+                assert await register(name, "http://127.0.0.1:1") in (400, 409), name
+            for url in ("", "file:///etc/passwd", "127.0.0.1", "http://", "http://a b", 3, "http://a/?q"):
+                assert await register("eve", url) == 400, url
+            for data in (b"", b"[]", b"{", b"\xff", b"[" * 9999):
+                assert (await call("POST", "/api/register", data=data))[0] == 400
+            assert await register("ann", "http://127.0.0.1:1/x", capabilities=["more"]) == 200
+            assert await register("ann", "http://127.0.0.1:1/x") == 200
+            assert await register("ann", "http://127.0.0.1:2/x") == 409
+            assert await register("cleo", "http://127.0.0.1:1/x", supported_games=["chess"]) == 409
+            agents = (await call("GET", "/api/agents"))[1]["agents"]
+            assert [one["agent_id"] for one in agents] == ["ann"]
+            host.add(ours("bob"))
+            result = await host.play(["ann", "bob"])
+            status, found = await call("GET", f"/api/matches/{result.match_id}")
+            assert (status, found["payoffs"]) == (200, result.payoffs)
+            status, found = await call("GET", "/api/matches/nowhere")
+            assert (status, found["error"]) == (404, "match_not_found")
+            assert (await call("GET", "/health"))[1]["game_id"] == "bargaining-v0"
 
 
-def test_agents_need_names_of_their_own():
-    async def main():
-        async with ArenaHost(BARGAINING) as host:
-            host.add(ours("ann"))
-            for agent, words in (
-                (ours("ann"), "already"),
-                (ours("accept"), "a word of bargaining"),
-                (ours("x" * 65), "1 to 64 characters, not 65"),
-                (ours("\u202eann"), "hidden characters"),
-                (object(), "needs agent_id and act"),
-            ):
-                with pytest.raises(ValueError, match=words):
-                    host.add(agent)
-            with pytest.raises(ValueError, match="no agent is called 'eve'"):
-                await host.play(["ann", "eve"])
-            with pytest.raises(ValueError, match="1 agent:"):
-                await host.tournament()
-            with pytest.raises(ValueError, match="concurrent=0"):
-                await host.tournament(concurrent=0)
+async def test_agents_need_names_of_their_own():
+    async with ArenaHost(BARGAINING) as host:
+        host.add(ours("ann"))
+        for agent, words in (
+            (ours("ann"), "already"),
+            (ours("accept"), "a word of bargaining"),
+            (ours("x" * 65), "1 to 64 characters, not 65"),
+            (ours("\u202eann"), "hidden characters"),
+            (object(), "needs agent_id and act"),
+        ):
+            with pytest.raises(ValueError, match=words):
+                host.add(agent)
+        with pytest.raises(ValueError, match="no agent is called 'eve'"):
+            await host.play(["ann", "eve"])
+        with pytest.raises(ValueError, match="1 agent:"):
+            await host.tournament()
+        with pytest.raises(ValueError, match="concurrent=0"):
+            await host.tournament(concurrent=0)
 
-    run(main())
     with pytest.raises(ValueError, match="timeout=0"):
         ArenaHost(BARGAINING, timeout=0)
 
 
-def test_an_agent_can_leave_and_the_matches_are_listed():
-    async def main():
-        async with ArenaHost(envs.game("bargaining"), limits=FREE, seed=3) as host, aiohttp.ClientSession() as http:
-            host.add(ours("bot"))
-            agent = ArenaAgent("over the wire", PolicyAgent(BARGAINING, RandomPolicy(seed=9)))
+async def test_an_agent_can_leave_and_the_matches_are_listed():
+    async with ArenaHost(envs.game("bargaining"), limits=FREE, seed=3) as host, aiohttp.ClientSession() as http:
+        host.add(ours("bot"))
+        agent = ArenaAgent("over the wire", PolicyAgent(BARGAINING, RandomPolicy(seed=9)))
 
-            async def post(path, body):
-                async with http.post(f"{host.url}/api/{path}", json=body) as answer:
-                    return answer.status, await answer.json()
+        async def post(path, body):
+            async with http.post(f"{host.url}/api/{path}", json=body) as answer:
+                return answer.status, await answer.json()
 
-            async with ArenaAgentServer(agent) as server:
-                body = {"agent_id": "over the wire", "endpoint": server.endpoint}
-                _, registered = await post("register", body)
-                claim = {"agent_id": "over the wire", "claim_token": registered["claim_token"]}
-                assert "claim_token" not in (await post("register", body))[1]  # it comes again, or somebody else does
-                playing = asyncio.create_task(host.tournament(2))
-                await asyncio.sleep(0)
-                status, refused = await post("unregister", claim)
-                assert (status, "tournament" in refused["error"]) == (409, True)
-                await playing
-                assert (await post("unregister", {"agent_id": "bot"}))[0] == 409  # it is the host's own
-                for theft in (
-                    await post("unregister", {"agent_id": "over the wire"}),
-                    await post("unregister", {**claim, "claim_token": "wrong"}),
-                    await post("register", {**body, "endpoint": "http://127.0.0.1:9/"}),
-                ):
-                    assert theft[0] in (403, 409)
-                assert host.players["over the wire"].endpoint == server.endpoint
-                moved = {**body, **claim, "endpoint": f"{server.endpoint}/there"}
-                assert (await post("register", moved))[1]["claim_token"] == claim["claim_token"]
-                assert host.players["over the wire"].endpoint == moved["endpoint"]
-                assert await post("unregister", claim) == (200, {"ok": True})
-                assert await post("unregister", claim) == (200, {"ok": False})
-                assert list(host.players) == ["bot"]
-
-    run(main())
+        async with ArenaAgentServer(agent) as server:
+            body = {"agent_id": "over the wire", "endpoint": server.endpoint}
+            _, registered = await post("register", body)
+            claim = {"agent_id": "over the wire", "claim_token": registered["claim_token"]}
+            assert "claim_token" not in (await post("register", body))[1]  # it comes again, or somebody else does
+            playing = asyncio.create_task(host.tournament(2))
+            await asyncio.sleep(0)
+            status, refused = await post("unregister", claim)
+            assert (status, "tournament" in refused["error"]) == (409, True)
+            await playing
+            assert (await post("unregister", {"agent_id": "bot"}))[0] == 409  # it is the host's own
+            for theft in (
+                await post("unregister", {"agent_id": "over the wire"}),
+                await post("unregister", {**claim, "claim_token": "wrong"}),
+                await post("register", {**body, "endpoint": "http://127.0.0.1:9/"}),
+            ):
+                assert theft[0] in (403, 409)
+            assert host.players["over the wire"].endpoint == server.endpoint
+            moved = {**body, **claim, "endpoint": f"{server.endpoint}/there"}
+            assert (await post("register", moved))[1]["claim_token"] == claim["claim_token"]
+            assert host.players["over the wire"].endpoint == moved["endpoint"]
+            assert await post("unregister", claim) == (200, {"ok": True})
+            assert await post("unregister", claim) == (200, {"ok": False})
+            assert list(host.players) == ["bot"]
 
 
 AGENTS = ["--agents", "random", "equilibrium", "zoo", "--seed", "1", "--port", "0"]
@@ -458,32 +433,29 @@ def test_a_line_that_a_crash_cut_off_is_removed_without_reading_what_is_before_i
     assert [line["kind"] for line in match_log.read(path)] == ["a"] * 20_000 + ["b"]
 
 
-def test_one_server_has_the_sessions_and_matches_of_several_games():
-    async def main():
-        trust = ArenaHost(envs.game("trust"))
-        async with ArenaHost(BARGAINING, others=[trust]) as host, aiohttp.ClientSession() as http:
-            client = Client(http, host.url)
-            _, listed = await client.call("GET", "/api/games")
-            assert {"unfair-split", "trust"} <= {row["game_id"] for row in listed["games"]}
-            for game_id in ("trust", "unfair-split"):
-                _, ann = await client.post("create", game_id=game_id, player_name="Ann")
-                await client.post("join", invite_code=ann["invite_codes"][0], player_name="Bob")
-                state = await client.turn(ann["token"])
-                assert state["game_id"] == game_id
-                assert ("endowment" in state["game_state"]) == (game_id == "trust")
-            for host_of_one in (host, trust):
-                for name in ("cat", "dan"):
-                    game = host_of_one.game
-                    host_of_one.add(ArenaAgent(name, PolicyAgent(game, make_policy("random", game))))
-            body = {"agent_ids": ["cat", "dan"], "num_matches": 1, "game_id": "trust"}
-            _, asked = await client.call("POST", "/api/match", json=body)
-            while not trust.results:
-                await asyncio.sleep(0.01)
-            _, played = await client.call("GET", f"/api/match/{asked['session_id']}")
-            _, match = await client.call("GET", f"/api/matches/{trust.results[0].match_id}")
-            assert played["game_id"] == "trust" and match["game_id"] == "trust-v0" and not host.results
-
-    run(main())
+async def test_one_server_has_the_sessions_and_matches_of_several_games():
+    trust = ArenaHost(envs.game("trust"))
+    async with ArenaHost(BARGAINING, others=[trust]) as host, aiohttp.ClientSession() as http:
+        client = Client(http, host.url)
+        _, listed = await client.call("GET", "/api/games")
+        assert {"unfair-split", "trust"} <= {row["game_id"] for row in listed["games"]}
+        for game_id in ("trust", "unfair-split"):
+            _, ann = await client.post("create", game_id=game_id, player_name="Ann")
+            await client.post("join", invite_code=ann["invite_codes"][0], player_name="Bob")
+            state = await client.turn(ann["token"])
+            assert state["game_id"] == game_id
+            assert ("endowment" in state["game_state"]) == (game_id == "trust")
+        for host_of_one in (host, trust):
+            for name in ("cat", "dan"):
+                game = host_of_one.game
+                host_of_one.add(ArenaAgent(name, PolicyAgent(game, make_policy("random", game))))
+        body = {"agent_ids": ["cat", "dan"], "num_matches": 1, "game_id": "trust"}
+        _, asked = await client.call("POST", "/api/match", json=body)
+        while not trust.results:
+            await asyncio.sleep(0.01)
+        _, played = await client.call("GET", f"/api/match/{asked['session_id']}")
+        _, match = await client.call("GET", f"/api/matches/{trust.results[0].match_id}")
+        assert played["game_id"] == "trust" and match["game_id"] == "trust-v0" and not host.results
 
 
 # Results.

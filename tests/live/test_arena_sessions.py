@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 from live.arena_players import BARGAINING, Client, ours, polling, run
-from live.event_loops import VirtualLoop, on_loop
+from live.event_loops import VirtualLoop
 from live.small_server import served
 from live.test_poker_stop import command
 from parlour import envs
@@ -22,202 +22,178 @@ from parlour.wrappers.live.common.server import ServerSettings
 from yarl import URL
 
 
-def test_many_sessions_at_once_and_an_invitation():
+async def test_many_sessions_at_once_and_an_invitation():
     async def one(player, **play):
         async with player:
             await player.register()
             await player.play(**play)
         return player.matches, player.lost
 
-    async def main():
-        async with ArenaHost(BARGAINING) as host, aiohttp.ClientSession() as http:
-            client = Client(http, host.url)
-            _, seat = await client.post("create", game_id="unfair-split", player_name="host")
-            guest = asyncio.create_task(one(polling("guest", host.url), matches=1, invites=seat["invite_codes"]))
-            while (await client.turn(seat["token"]))["status"] == "running":
-                await client.post("act", token=seat["token"], action_type="pass", payload={})
-            assert await guest == (1, 0)
-            counts = await asyncio.gather(
-                *(one(polling(name, host.url), sessions=5, matches=12) for name in ("ann", "bob"))
-            )
-            listed = (await client.call("GET", "/api/agents"))[1]["agents"]
-            assert {row["agent_id"] for row in listed} == {"guest", "ann", "bob"}
-            assert listed[0]["supported_games"] == ["unfair-split", "ultimatum"]  # which it plays elsewhere
-            return counts
-
-    assert run(main()) == [(12, 0), (12, 0)]
+    async with ArenaHost(BARGAINING) as host, aiohttp.ClientSession() as http:
+        client = Client(http, host.url)
+        _, seat = await client.post("create", game_id="unfair-split", player_name="host")
+        guest = asyncio.create_task(one(polling("guest", host.url), matches=1, invites=seat["invite_codes"]))
+        while (await client.turn(seat["token"]))["status"] == "running":
+            await client.post("act", token=seat["token"], action_type="pass", payload={})
+        assert await guest == (1, 0)
+        counts = await asyncio.gather(
+            *(one(polling(name, host.url), sessions=5, matches=12) for name in ("ann", "bob"))
+        )
+        listed = (await client.call("GET", "/api/agents"))[1]["agents"]
+        assert {row["agent_id"] for row in listed} == {"guest", "ann", "bob"}
+        assert listed[0]["supported_games"] == ["unfair-split", "ultimatum"]  # which it plays elsewhere
+        assert counts == [(12, 0), (12, 0)]
 
 
-def test_who_waits_in_an_own_session_that_was_just_joined_joins_no_other():
-    async def main():
-        async with ArenaHost(BARGAINING) as host, aiohttp.ClientSession() as http, polling("ann", host.url) as ann:
-            client = Client(http, host.url)
-            ann._own = await ann._open()
-            await client.post("create", game_id="unfair-split", player_name="Bob")
-            assert await ann._find() is None  # it is younger
-            await client.post("join", invite_code=ann._own.invite_codes[0], player_name="Bob")
-            assert await ann._find() is None  # the own one is no longer listed
-            assert await ann._seat_that_begins(looking=True) is not None and ann._own is None
-            assert await ann._find() is not None
-
-    run(main())
+async def test_who_waits_in_an_own_session_that_was_just_joined_joins_no_other():
+    async with ArenaHost(BARGAINING) as host, aiohttp.ClientSession() as http, polling("ann", host.url) as ann:
+        client = Client(http, host.url)
+        ann._own = await ann._enter("create", game_id="unfair-split")
+        await client.post("create", game_id="unfair-split", player_name="Bob")
+        assert await ann._find() is None  # it is younger
+        await client.post("join", invite_code=ann._own.invite_codes[0], player_name="Bob")
+        assert await ann._find() is None  # the own one is no longer listed
+        assert await ann._seat_that_begins(looking=True) is not None and ann._own is None
+        assert await ann._find() is not None
 
 
 @pytest.mark.parametrize("waiting", [0.01, 60.0])
-def test_an_own_session_that_is_joined_at_the_end_is_played_too(waiting):
-    async def main():
-        async with ArenaHost(BARGAINING) as host, aiohttp.ClientSession() as http:
-            client = Client(http, host.url)
-            _, seat = await client.post("create", game_id="unfair-split", player_name="Bob")
-            async with polling("ann", host.url) as ann:
-                ann._times = replace(ann._times, waiting=waiting)  # 60: the match ends before it looks again
-                own = ann._own = await ann._open()  # younger than Bob's, whose session is joined first
-                playing = asyncio.create_task(ann.play(sessions=2, matches=1))
-                await client.turn(seat["token"])
-                _, other = await client.post("join", invite_code=own.invite_codes[0], player_name="Eve")
-                while not playing.done():
-                    for token in (seat["token"], other["token"]):
-                        state = await client.state(token)
-                        if state.get("is_my_turn"):
-                            await client.post("act", token=token, action_type="pass", payload={})
-                    await asyncio.sleep(0.01)
-                await playing
-                return ann.matches, ann.lost
-
-    assert run(main()) == (2, 0)
-
-
-def test_a_client_of_the_platform_plays_here():
-    async def main():
-        async with ArenaHost(BARGAINING) as host, aiohttp.ClientSession() as http:
-            client = Client(http, host.url)
-            _, games = await client.call("GET", "/api/games")
-            assert games["games"][0]["game_id"] == "unfair-split" and games["games"][0]["min_agents"] == 2
-            async with http.get(f"{host.url}/api/games/unfair-split/rules") as reply:
-                assert "submit_offer" in await reply.text()
-            async with http.get(f"{host.url}/SKILL.md") as reply:
-                assert '{"game_id": "unfair-split", "player_name": "Me"}' in await reply.text()
-            _, ann = await client.post("create", game_id="unfair-split", player_name="Ann")
-            assert (await client.state(ann["token"]))["status"] == "waiting"
-            _, waiting = await client.call("GET", "/api/sessions?status=waiting&game_id=unfair-split")
-            (session,) = waiting["sessions"]
-            assert session["invite_codes"] == ann["invite_codes"] and session["slots_remaining"] == 1
-            _, bob = await client.post("join", invite_code=session["invite_codes"][0], player_name="Bob")
-            assert bob["status"] == "running"
-            state = await client.turn(ann["token"])
-            assert (state["game_id"], state["agent_id"], state["waiting"]) == ("unfair-split", "Ann", False)
-            idle = {"status": "running", "is_my_turn": False, "waiting": True, "player_id": "Bob"}
-            assert await client.state(bob["token"]) == idle
-            assert (await client.post("act", token=bob["token"], action_type="pass"))[0] == 400
-            said = [{"scope": "private", "content": "psst", "to_agent_ids": ["Bob", "nobody"]}]
-            share = {"my_share": 40.0}
-            _, answer = await client.post(
-                "act", token=ann["token"], action_type="submit_offer", payload=share, messages=said
-            )
-            assert answer == {"ok": True}
-            state = await client.turn(bob["token"])
-            assert [m["content"] for m in state["messages"]] == ["psst"] and state["game_state"]["current_offer"] == 40
-            assert (await client.post("act", token=bob["token"], action_type="wave"))[1] == {"ok": True}
-            state = await client.turn(bob["token"])  # it was refused, and is asked again
-            assert (await client.post("act", token=bob["token"], action_type="accept", payload={}))[0] == 200
-            ends = [await client.turn(one["token"]) for one in (ann, bob)]
-            assert [(end["status"], end["game_over"]) for end in ends] == [("finished", True)] * 2
-            assert [row["agent_id"] for row in ends[0]["outcome"]["payoffs"]] == ["Ann", "Bob"]
-            assert [end["player_id"] for end in ends] == ["Ann", "Bob"]  # by which a client finds its payoff
-            assert host.results[0].rejected == {"Ann": 0, "Bob": 1}
-
-    run(main())
-
-
-def test_what_cannot_be_served_is_told():
-    async def main():
-        async with ArenaHost(BARGAINING) as host, aiohttp.ClientSession() as http:
-            client = Client(http, host.url)
-            _, seat = await client.post("create", player_name="Ann")
-            code, token = seat["invite_codes"][0], seat["token"]
-            for path, body, status, words in (
-                ("create", {"game_id": "chess"}, 400, "unknown game"),
-                ("create", {"num_players": 3}, 400, "has 2"),
-                ("create", {"game_params": {"total": 5}}, 400, "game_params"),
-                ("create", {"player_name": "accept"}, 409, "a word of"),
-                ("create", {"max_turns": 0}, 400, "max_turns"),
-                ("join", {"invite_code": "inv_x"}, 400, "not known"),
-                ("join", {"invite_code": code, "player_name": "Ann"}, 409, "already"),
-                ("act", {"token": token, "action_type": "pass"}, 400, "is waiting"),
-                ("act", {"token": "pt_x", "action_type": "pass"}, 401, "token"),
-                ("act", {"token": token}, 400, "action_type"),
-            ):
-                found, answer = await client.post(path, **body)
-                assert found == status and words in answer["error_detail"], (path, body, answer)
-            assert (await client.call("GET", "/api/sessions/state"))[0] == 401
-            for data in (b"", b"[]", b"{", b"\xff", b"[" * 9999):
-                assert (await client.call("POST", "/api/sessions/create", data=data))[0] == 400
-            assert (await client.call("GET", "/api/games/chess/rules"))[0] == 404
-
-    run(main())
-
-
-def test_an_access_token_guards_sessions_and_matches():
-    async def main():
-        async with (
-            ArenaHost(BARGAINING, server=ServerSettings(access_token="sesame")) as host,
-            aiohttp.ClientSession() as http,
-        ):
-            client = Client(http, host.url)
-            assert (await client.post("create"))[0] == 401
-            assert (await client.post("join", invite_code="x"))[0] == 401
-            assert (await client.call("POST", "/api/match", json={"agent_ids": []}))[0] == 401
-            async with polling("ann", host.url, access_token="sesame") as player:
-                await player.register()
-
-    run(main())
-
-
-def test_matches_between_agents_that_are_here():
-    async def main():
-        async with ArenaHost(BARGAINING) as host, aiohttp.ClientSession() as http:
-            host.add(ours("ann"))
-            host.add(ours("bob"))
-            client = Client(http, host.url)
-            for wrong in (["ann"], ["ann", "ann"], ["ann", "eve"]):
-                assert (await client.call("POST", "/api/match", json={"agent_ids": wrong}))[0] == 400
-            body = {"agent_ids": ["ann", "bob"], "game_id": "unfair-split", "num_matches": 3}
-            _, started = await client.call("POST", "/api/match", json=body)
-            while True:
-                _, told = await client.call("GET", f"/api/match/{started['session_id']}")
-                if told["status"] == "finished":
-                    break
+async def test_an_own_session_that_is_joined_at_the_end_is_played_too(waiting):
+    async with ArenaHost(BARGAINING) as host, aiohttp.ClientSession() as http:
+        client = Client(http, host.url)
+        _, seat = await client.post("create", game_id="unfair-split", player_name="Bob")
+        async with polling("ann", host.url) as ann:
+            ann._times = replace(ann._times, waiting=waiting)  # 60: the match ends before it looks again
+            own = ann._own = await ann._enter(
+                "create", game_id="unfair-split"
+            )  # younger than Bob's, whose session is joined first
+            playing = asyncio.create_task(ann.play(sessions=2, matches=1))
+            await client.turn(seat["token"])
+            _, other = await client.post("join", invite_code=own.invite_codes[0], player_name="Eve")
+            while not playing.done():
+                for token in (seat["token"], other["token"]):
+                    state = await client.state(token)
+                    if state.get("is_my_turn"):
+                        await client.post("act", token=token, action_type="pass", payload={})
                 await asyncio.sleep(0.01)
-            assert [result["agent_ids"] for result in told["results"]] == [["ann", "bob"]] * 3
-            assert (await client.call("GET", "/api/match/x"))[0] == 404
-
-    run(main())
+            await playing
+            assert (ann.matches, ann.lost) == (2, 0)
 
 
-def test_a_call_whose_results_cannot_be_told_ends_and_one_that_fails_is_an_error(monkeypatch):
+async def test_a_client_of_the_platform_plays_here():
+    async with ArenaHost(BARGAINING) as host, aiohttp.ClientSession() as http:
+        client = Client(http, host.url)
+        _, games = await client.call("GET", "/api/games")
+        assert games["games"][0]["game_id"] == "unfair-split" and games["games"][0]["min_agents"] == 2
+        async with http.get(f"{host.url}/api/games/unfair-split/rules") as reply:
+            assert "submit_offer" in await reply.text()
+        async with http.get(f"{host.url}/SKILL.md") as reply:
+            assert '{"game_id": "unfair-split", "player_name": "Me"}' in await reply.text()
+        _, ann = await client.post("create", game_id="unfair-split", player_name="Ann")
+        assert (await client.state(ann["token"]))["status"] == "waiting"
+        _, waiting = await client.call("GET", "/api/sessions?status=waiting&game_id=unfair-split")
+        (session,) = waiting["sessions"]
+        assert session["invite_codes"] == ann["invite_codes"] and session["slots_remaining"] == 1
+        _, bob = await client.post("join", invite_code=session["invite_codes"][0], player_name="Bob")
+        assert bob["status"] == "running"
+        state = await client.turn(ann["token"])
+        assert (state["game_id"], state["agent_id"], state["waiting"]) == ("unfair-split", "Ann", False)
+        idle = {"status": "running", "is_my_turn": False, "waiting": True, "player_id": "Bob"}
+        assert await client.state(bob["token"]) == idle
+        assert (await client.post("act", token=bob["token"], action_type="pass"))[0] == 400
+        said = [{"scope": "private", "content": "psst", "to_agent_ids": ["Bob", "nobody"]}]
+        share = {"my_share": 40.0}
+        _, answer = await client.post(
+            "act", token=ann["token"], action_type="submit_offer", payload=share, messages=said
+        )
+        assert answer == {"ok": True}
+        state = await client.turn(bob["token"])
+        assert [m["content"] for m in state["messages"]] == ["psst"] and state["game_state"]["current_offer"] == 40
+        assert (await client.post("act", token=bob["token"], action_type="wave"))[1] == {"ok": True}
+        state = await client.turn(bob["token"])  # it was refused, and is asked again
+        assert (await client.post("act", token=bob["token"], action_type="accept", payload={}))[0] == 200
+        ends = [await client.turn(one["token"]) for one in (ann, bob)]
+        assert [(end["status"], end["game_over"]) for end in ends] == [("finished", True)] * 2
+        assert [row["agent_id"] for row in ends[0]["outcome"]["payoffs"]] == ["Ann", "Bob"]
+        assert [end["player_id"] for end in ends] == ["Ann", "Bob"]  # by which a client finds its payoff
+        assert host.results[0].rejected == {"Ann": 0, "Bob": 1}
+
+
+async def test_what_cannot_be_served_is_told():
+    async with ArenaHost(BARGAINING) as host, aiohttp.ClientSession() as http:
+        client = Client(http, host.url)
+        _, seat = await client.post("create", player_name="Ann")
+        code, token = seat["invite_codes"][0], seat["token"]
+        for path, body, status, words in (
+            ("create", {"game_id": "chess"}, 400, "unknown game"),
+            ("create", {"num_players": 3}, 400, "has 2"),
+            ("create", {"game_params": {"total": 5}}, 400, "game_params"),
+            ("create", {"player_name": "accept"}, 409, "a word of"),
+            ("create", {"max_turns": 0}, 400, "max_turns"),
+            ("join", {"invite_code": "inv_x"}, 400, "not known"),
+            ("join", {"invite_code": code, "player_name": "Ann"}, 409, "already"),
+            ("act", {"token": token, "action_type": "pass"}, 400, "is waiting"),
+            ("act", {"token": "pt_x", "action_type": "pass"}, 401, "token"),
+            ("act", {"token": token}, 400, "action_type"),
+        ):
+            found, answer = await client.post(path, **body)
+            assert found == status and words in answer["error_detail"], (path, body, answer)
+        assert (await client.call("GET", "/api/sessions/state"))[0] == 401
+        for data in (b"", b"[]", b"{", b"\xff", b"[" * 9999):
+            assert (await client.call("POST", "/api/sessions/create", data=data))[0] == 400
+        assert (await client.call("GET", "/api/games/chess/rules"))[0] == 404
+
+
+async def test_an_access_token_guards_sessions_and_matches():
+    async with (
+        ArenaHost(BARGAINING, server=ServerSettings(access_token="sesame")) as host,
+        aiohttp.ClientSession() as http,
+    ):
+        client = Client(http, host.url)
+        assert (await client.post("create"))[0] == 401
+        assert (await client.post("join", invite_code="x"))[0] == 401
+        assert (await client.call("POST", "/api/match", json={"agent_ids": []}))[0] == 401
+        async with polling("ann", host.url, access_token="sesame") as player:
+            await player.register()
+
+
+async def test_matches_between_agents_that_are_here():
+    async with ArenaHost(BARGAINING) as host, aiohttp.ClientSession() as http:
+        host.add(ours("ann"))
+        host.add(ours("bob"))
+        client = Client(http, host.url)
+        for wrong in (["ann"], ["ann", "ann"], ["ann", "eve"]):
+            assert (await client.call("POST", "/api/match", json={"agent_ids": wrong}))[0] == 400
+        body = {"agent_ids": ["ann", "bob"], "game_id": "unfair-split", "num_matches": 3}
+        _, started = await client.call("POST", "/api/match", json=body)
+        while True:
+            _, told = await client.call("GET", f"/api/match/{started['session_id']}")
+            if told["status"] == "finished":
+                break
+            await asyncio.sleep(0.01)
+        assert [result["agent_ids"] for result in told["results"]] == [["ann", "bob"]] * 3
+        assert (await client.call("GET", "/api/match/x"))[0] == 404
+
+
+async def test_a_call_whose_results_cannot_be_told_ends_and_one_that_fails_is_an_error(monkeypatch):
     def full(result):
         raise OSError("no space left on device")
 
-    async def main():
-        async with ArenaHost(BARGAINING, on_result=full) as host, aiohttp.ClientSession() as http:
-            host.add(ours("ann"))
-            host.add(ours("bob"))
-            client = Client(http, host.url)
+    async with ArenaHost(BARGAINING, on_result=full) as host, aiohttp.ClientSession() as http:
+        host.add(ours("ann"))
+        host.add(ours("bob"))
+        client = Client(http, host.url)
 
-            async def ended():
-                _, started = await client.call("POST", "/api/match", json={"agent_ids": ["ann", "bob"]})
-                while (told := await client.call("GET", f"/api/match/{started['session_id']}"))[1][
-                    "status"
-                ] == "running":
-                    await asyncio.sleep(0.01)
-                return told[1]
+        async def ended():
+            _, started = await client.call("POST", "/api/match", json={"agent_ids": ["ann", "bob"]})
+            while (told := await client.call("GET", f"/api/match/{started['session_id']}"))[1]["status"] == "running":
+                await asyncio.sleep(0.01)
+            return told[1]
 
-            assert (await ended())["status"] == "finished" and len(host.results) == 1
-            monkeypatch.setattr(host, "_conclude", full)
-            told = await ended()
-            assert (told["status"], "no space" in told["error"]) == ("error", True)
-
-    run(main())
+        assert (await ended())["status"] == "finished" and len(host.results) == 1
+        monkeypatch.setattr(host, "_conclude", full)
+        told = await ended()
+        assert (told["status"], "no space" in told["error"]) == ("error", True)
 
 
 def test_three_silent_turns_end_the_match():
@@ -489,13 +465,10 @@ def test_a_session_without_an_outcome_is_lost_and_the_next_one_is_played():
     assert json.dumps(arena.posted).count("ct_1") == 1  # the second time the name is claimed
 
 
-def test_an_arena_without_the_agents_games_is_told():
-    async def main():
-        async with ArenaHost(envs.game("auction")) as host, polling("me", host.url) as player:
-            with pytest.raises(ConnectionError, match=r"it plays first-price-auction, .* and the agent unfair-split"):
-                await player.play()
-
-    run(main())
+async def test_an_arena_without_the_agents_games_is_told():
+    async with ArenaHost(envs.game("auction")) as host, polling("me", host.url) as player:
+        with pytest.raises(ConnectionError, match=r"it plays first-price-auction, .* and the agent unfair-split"):
+            await player.play()
 
 
 def test_wrong_arguments_are_told():
@@ -519,7 +492,6 @@ def test_a_bot_of_several_games_needs_one_by_name():
 
 
 @pytest.mark.slow
-@on_loop
 async def test_the_commands_play_sessions():
     """`parlour host arena --serve`, and two of `parlour deploy arena --sessions`, each in a process of its own."""
     async with command("host", "arena", "bargaining", "--serve", "--port", "0") as host:
@@ -546,7 +518,7 @@ def test_lists_of_any_form_are_read(games, sessions):
     assert played_at(RudeArena(sessions=sessions, games=games)).matches == 1
 
 
-def test_a_chat_that_is_broken_or_missing_costs_nothing():
+async def test_a_chat_that_is_broken_or_missing_costs_nothing():
     said = {"index": 4, "sender_id": "p1", "sender_display_name": "ann", "content": "hello", "scope": "public"}
     answers = [
         web.json_response({"messages": ["junk", {"index": "x"}, said], "total": 1}),
@@ -561,12 +533,10 @@ def test_a_chat_that_is_broken_or_missing_costs_nothing():
         asked.append(request.query["index"])
         return answers.pop(0)
 
-    async def main():
-        routed = web.get("/api/sessions/chat/sync", sync)
-        async with served(routed) as address, aiohttp.ClientSession() as http:
-            feeds = SessionFeeds(http, URL(f"http://{address}/api/sessions"), "pt", "me")
-            return [[(one.sender_id, one.content) for one in await feeds.chat()] for _ in range(6)]
-
     hello = [("ann", "hello")]
-    assert run(main()) == [hello, hello, hello, [*hello, ("p2", "")], [*hello, ("p2", "")], [*hello, ("p2", "")]]
+    routed = web.get("/api/sessions/chat/sync", sync)
+    async with served(routed) as address, aiohttp.ClientSession() as http:
+        feeds = SessionFeeds(http, URL(f"http://{address}/api/sessions"), "pt", "me")
+        result = [[(one.sender_id, one.content) for one in await feeds.chat()] for _ in range(6)]
+    assert result == [hello, hello, hello, [*hello, ("p2", "")], [*hello, ("p2", "")], [*hello, ("p2", "")]]
     assert asked == ["0", "5", "5", "5", "6"]  # after the 404 it is not asked again

@@ -12,7 +12,6 @@ import pytest
 from aiohttp import web
 from command_line import run
 from live.arena_players import FREE, ours, polling
-from live.event_loops import on_loop
 from live.poker_client import hosting
 from live.poker_options import play
 from live.poker_server import CALLER
@@ -148,7 +147,6 @@ def test_turns_that_an_arena_gives_up_are_counted_everywhere(capsys):
     assert f"llm: {turns[1]} decisions, {turns[1]} replaced" in out, out
 
 
-@on_loop
 async def test_each_match_of_a_model_has_a_memory_of_its_own():
     record = KUHN.tables(1)[0]
     KUHN.rules.reset(record)
@@ -183,7 +181,6 @@ def test_a_model_is_told_the_rules_of_the_table_that_it_meets():
     assert player.on_turn is None and "Poker for 3 seats" in player.prompting.rules
 
 
-@on_loop
 async def test_a_model_is_waited_for_no_longer_than_its_turn_and_is_free_in_the_next_one():
     async with endpoint.endpoint(endpoint.slow) as (url, _):
         kuhn = game("kuhn")

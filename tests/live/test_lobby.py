@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import aiohttp
 import pytest
 from live.full_disk import full_disk
-from live.table_people import BARGAINING, Person, Program, caller, holdem, offering, on_loop
+from live.table_people import BARGAINING, Person, Program, caller, holdem, offering
 from parlour.training.commands.arguments import TableArguments
 from parlour.training.commands.table import _table
 from parlour.wrappers.live.common import limits
@@ -82,7 +82,6 @@ async def at_table(host, table_id):
         yield Person(socket)
 
 
-@on_loop
 async def test_a_person_opens_a_table_plays_and_stands_in_the_results():
     async with lobby() as host:
         ann = await enter(host, "Ann")
@@ -108,7 +107,6 @@ async def test_a_person_opens_a_table_plays_and_stands_in_the_results():
         assert seen["you"] == "Ann"
 
 
-@on_loop
 async def test_who_opens_a_table_chooses_options_and_the_list_shows_them():
     async with lobby() as host:
         ann = await enter(host, "Ann")
@@ -126,7 +124,6 @@ async def test_who_opens_a_table_chooses_options_and_the_list_shows_them():
             assert options == {"rounds": 3} or next(iter(options)) in answer["message"]
 
 
-@on_loop
 async def test_a_poker_table_gives_one_result_of_all_its_hands():
     async with lobby() as host:
         ann = await enter(host, "Ann")
@@ -144,7 +141,6 @@ async def test_a_poker_table_gives_one_result_of_all_its_hands():
         assert sum(one["payoff"] for one in result["players"]) == 0
 
 
-@on_loop
 async def test_a_seat_needs_the_name_that_the_token_proves():
     async with lobby() as host:
         ann, bob = await enter(host, "Ann"), await enter(host, "Bob")
@@ -160,7 +156,6 @@ async def test_a_seat_needs_the_name_that_the_token_proves():
             await page.until("seated")
 
 
-@on_loop
 async def test_a_name_is_given_again_to_the_token_that_asked_for_it():
     async with lobby() as host:
         wish = {"name": "Ann", "token": 24 * "x"}
@@ -173,7 +168,6 @@ async def test_a_name_is_given_again_to_the_token_that_asked_for_it():
         assert (status, body["code"]) == (400, "VALIDATION_ERROR")
 
 
-@on_loop
 async def test_what_is_wrong_with_a_call_is_said_and_nothing_changes(monkeypatch):
     monkeypatch.setattr(stores, "MOST_OF_ONE", 1)
     async with lobby(server=ServerSettings(access_token="key")) as host:
@@ -210,7 +204,6 @@ async def test_what_is_wrong_with_a_call_is_said_and_nothing_changes(monkeypatch
             assert reply.status == 403
 
 
-@on_loop
 async def test_new_names_are_limited_in_number():
     async with lobby() as host:
         answers = [await call(host, "POST", "/people", None, {"name": f"p{i}"}) for i in range(45)]
@@ -223,7 +216,6 @@ async def test_new_names_are_limited_in_number():
             assert reply.status == 201  # somebody else comes in
 
 
-@on_loop
 async def test_one_address_does_not_take_all_tables(monkeypatch):
     monkeypatch.setattr(stores, "MOST_OF_ADDRESS", 2)
     async with lobby() as host:
@@ -234,7 +226,6 @@ async def test_one_address_does_not_take_all_tables(monkeypatch):
         assert (status, answer["code"]) == (429, "LIMIT_REACHED")
 
 
-@on_loop
 async def test_a_table_that_is_not_listed_is_seen_by_its_owner_only():
     async with lobby() as host:
         ann, bob = await enter(host, "Ann"), await enter(host, "Bob")
@@ -251,7 +242,6 @@ async def test_a_table_that_is_not_listed_is_seen_by_its_owner_only():
             assert (await look(host))["tables"] == []
 
 
-@on_loop
 async def test_a_table_without_visitors_ends_and_its_owner_can_open_another(monkeypatch):
     monkeypatch.setattr(stores, "MOST_OF_ONE", 1)
     async with lobby(empty_after=1.5) as host:
@@ -268,7 +258,6 @@ async def test_a_table_without_visitors_ends_and_its_owner_can_open_another(monk
         await opened(host, ann, game="bargaining")
 
 
-@on_loop
 async def test_a_table_that_ended_empty_has_its_replay():
     async with lobby(empty_after=0.3) as host:
         ann = await enter(host, "Ann")
@@ -285,7 +274,6 @@ async def test_a_table_that_ended_empty_has_its_replay():
             assert reply.status == 200 and "hand 1" in await reply.text()
 
 
-@on_loop
 async def test_a_table_whose_opening_is_cancelled_does_not_stay_open(monkeypatch):
     monkeypatch.setattr(stores, "MOST_OF_ONE", 1)
     begun, on = threading.Event(), threading.Event()
@@ -312,7 +300,6 @@ async def opened_by_another(host):
     return await opened(host, await enter(host, "Bob"), game="bargaining")
 
 
-@on_loop
 async def test_a_lobby_that_stops_ends_its_tables_and_keeps_names_and_results(tmp_path):
     path = tmp_path / "lobby.sqlite"
     async with lobby(state=path) as host:
@@ -331,7 +318,6 @@ async def test_a_lobby_that_stops_ends_its_tables_and_keeps_names_and_results(tm
         assert seen["you"] == "Ann" and len(seen["results"]) == 1 and seen["tables"] == []
 
 
-@on_loop
 async def test_a_player_at_a_table_keeps_its_socket_when_all_of_the_lobby_are_taken(monkeypatch):
     monkeypatch.setattr(limits, "SOCKETS", limits.Limit(10, 10))
     async with lobby() as host:
@@ -349,7 +335,6 @@ async def test_a_player_at_a_table_keeps_its_socket_when_all_of_the_lobby_are_ta
                 assert (await page.turn())["turn_state"]["game_over"]
 
 
-@on_loop
 async def test_a_full_disk_costs_the_result_only(monkeypatch):
     async with lobby() as host:
 
@@ -367,7 +352,6 @@ async def test_a_full_disk_costs_the_result_only(monkeypatch):
             assert not (await page.turn())["turn_state"]["game_over"]
 
 
-@on_loop
 async def test_a_full_disk_refuses_new_names_in_words_and_is_a_problem_of_the_lobby():
     async with lobby() as host:
         with full_disk(host.store):
@@ -380,7 +364,6 @@ async def test_a_full_disk_refuses_new_names_in_words_and_is_a_problem_of_the_lo
         await enter(host, "Ann")
 
 
-@on_loop
 async def test_a_table_that_fails_to_open_is_no_table(monkeypatch, caplog):
     caplog.set_level(logging.CRITICAL)
     async with lobby() as host:

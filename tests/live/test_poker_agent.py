@@ -100,21 +100,19 @@ def test_who_was_seated_before_is_not_thrown_out():
     assert server.seated
 
 
-def test_who_is_stopped_gives_its_seat_back():
+async def test_who_is_stopped_gives_its_seat_back():
     server = Server()
 
-    async def go():
-        async with server.serve() as port:
-            thinking = asyncio.Event()
-            loop = asyncio.get_running_loop()
-            agent = Scripted(lambda state: (loop.call_soon_threadsafe(thinking.set), time.sleep(0.3))[1])
-            playing = asyncio.create_task(play(f"http://127.0.0.1:{port}", agent, **FAST))
-            await asyncio.wait_for(thinking.wait(), 10)
-            playing.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await playing
+    async with server.serve() as port:
+        thinking = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        agent = Scripted(lambda state: (loop.call_soon_threadsafe(thinking.set), time.sleep(0.3))[1])
+        playing = asyncio.create_task(play(f"http://127.0.0.1:{port}", agent, **FAST))
+        await asyncio.wait_for(thinking.wait(), 10)
+        playing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await playing
 
-    asyncio.run(go())
     assert server.log[-1][0] == "/v1/tables/tbl_1/leave"
 
 

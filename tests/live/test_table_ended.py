@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 from live.poker_room import pass_turn
-from live.table_people import BARGAINING, Program, caller, holdem, offering, on_loop, person
+from live.table_people import BARGAINING, Program, caller, holdem, offering, person
 from live.test_table_server import callers_move as move
 from needs import library
 from parlour import envs
@@ -60,7 +60,6 @@ def test_hands_are_what_a_game_calls_hands():
     assert Results(replace(KUHN, payoffs=replace(KUHN.payoffs, episode_name="hand"))).counts() == {"hands": 0}
 
 
-@on_loop
 async def test_a_match_that_has_ended_can_be_taken_home_with_what_the_program_thought_and_none_before():
     results = Results(KUHN)
     assert (results.counts(), results.in_words()) == ({"matches": 0}, "")
@@ -95,7 +94,6 @@ async def test_a_match_that_has_ended_can_be_taken_home_with_what_the_program_th
         assert (await got(http, f"{host.url}/ended/log.jsonl"))[1] == log
 
 
-@on_loop
 async def test_a_replay_is_made_once(monkeypatch):
     made, real = [], ended_matches.page
     monkeypatch.setattr(ended_matches, "page", lambda *args: made.append(args) or real(*args))
@@ -125,7 +123,6 @@ def hands_of_two(count):
         session.next_hand()
 
 
-@on_loop
 async def test_a_replay_shows_the_latest_hands_and_says_so_and_the_log_has_all(monkeypatch):
     monkeypatch.setattr(ended_matches, "MOST_SHOWN", 3)
     five, three = hands_of_two(5), hands_of_two(3)
@@ -142,7 +139,6 @@ async def test_a_replay_shows_the_latest_hands_and_says_so_and_the_log_has_all(m
     assert answers[five, "hands.phhs"].count("variant") == 5
 
 
-@on_loop
 async def test_an_address_may_ask_for_few_replays_that_must_be_made():
     class Peer:
         def __init__(self, address):
@@ -167,7 +163,6 @@ async def test_an_address_may_ask_for_few_replays_that_must_be_made():
     assert await ask(logs[-1], "10.0.0.8") == 200
 
 
-@on_loop
 async def test_the_seed_of_a_match_that_has_ended_does_not_foretell_the_next():
     seeds = []
     for _ in range(2):
@@ -179,9 +174,6 @@ async def test_the_seed_of_a_match_that_has_ended_does_not_foretell_the_next():
 
 
 # The time bank.
-
-
-@on_loop
 async def test_a_person_may_think_longer_out_of_the_bank_which_is_full_again_in_the_next_match():
     table = TableHost(BARGAINING, [None, ("bot", Program(offering))], timeout=0.2, time_bank=5.0)
     async with table as host, person(host) as ann:
@@ -209,9 +201,6 @@ def test_a_bank_needs_a_number_of_seconds(seconds):
 
 
 # Those who look on.
-
-
-@on_loop
 async def test_those_who_look_on_are_counted():
     async with TableHost(BARGAINING, [None, None]) as host, person(host) as ann, person(host) as eve:
         assert (await ann.until("seating"))["watchers"] == 1
@@ -240,7 +229,6 @@ async def play(ann, hands, kind="call"):
             await move(ann, state, kind)
 
 
-@on_loop
 async def test_hands_show_a_reader_the_own_cards_and_those_that_were_shown_and_the_programs_when_the_table_has_ended(
     tmp_path,
 ):
@@ -331,7 +319,6 @@ def test_hands_with_raises_all_in_and_a_seat_that_is_empty_are_phh():
     assert count == 36
 
 
-@on_loop
 async def test_who_sits_out_is_dealt_no_hand_and_keeps_the_seat():
     programs = [("caller", Program(caller)), ("caller 2", Program(caller))]
     async with PokerTable(holdem(seats=3), [None, *programs], pauses=(0.05,) * 3) as table, person(table) as ann:
@@ -369,7 +356,6 @@ async def heads_up(pause, timeout):
         yield table, ann, await ann.turn()
 
 
-@on_loop
 async def test_a_poker_player_may_think_longer_out_of_a_bank_that_comes_back_by_and_by_but_not_by_sitting_out():
     async with heads_up(0.1, 0.2) as (_, ann, state):
         assert state["bank"] == 5000 and 5000 < state["left"] <= 5200
@@ -382,7 +368,6 @@ async def test_a_poker_player_may_think_longer_out_of_a_bank_that_comes_back_by_
         assert 4400 < state["bank"] < 5000  # half a second is back with the hand
 
 
-@on_loop
 async def test_who_takes_a_seat_has_a_full_bank_and_not_what_another_left():
     async with heads_up(0.2, 0.1) as (table, ann, _), person(table) as bob:
         await asyncio.sleep(0.8)

@@ -11,7 +11,7 @@ from importlib.resources import files
 import aiohttp
 import nim
 import pytest
-from live.table_people import BARGAINING, Program, caller, hanging, holdem, offering, on_loop, person, raising
+from live.table_people import BARGAINING, Program, caller, hanging, holdem, offering, person, raising
 from parlour import envs
 from parlour.envs import Action, AgentResponse, new_table, with_required_fields
 from parlour.training.commands.arguments import TableArguments
@@ -27,7 +27,6 @@ from parlour.wrappers.logs import match_log
 from parlour.wrappers.policies.loading import make_policy
 
 
-@on_loop
 async def test_a_match_between_a_person_and_a_bot_is_logged_and_replays(tmp_path):
     bot = PolicyAgent(BARGAINING, make_policy("fair", BARGAINING, seed=1))
     with match_log.MatchLog(tmp_path / "log.jsonl") as log:
@@ -49,7 +48,6 @@ async def test_a_match_between_a_person_and_a_bot_is_logged_and_replays(tmp_path
 @pytest.mark.parametrize(
     ("respond", "words"), [(raising, "my mistake"), (hanging, "no answer within 0.3 s"), (lambda state: 3, "")]
 )
-@on_loop
 async def test_a_program_that_fails_costs_only_itself(respond, words, caplog):
     caplog.set_level(logging.WARNING)
     bad, limits = ("bad", Program(respond)), {"timeout": 600, "program_timeout": 0.3}
@@ -62,7 +60,6 @@ async def test_a_program_that_fails_costs_only_itself(respond, words, caplog):
     assert words in caplog.text
 
 
-@on_loop
 async def test_a_lost_connection_comes_back_to_its_seat_and_its_clock():
     async with TableHost(BARGAINING, [None, ("bot", Program(offering))], timeout=20) as host:
         async with person(host) as ann:
@@ -79,7 +76,6 @@ async def test_a_lost_connection_comes_back_to_its_seat_and_its_clock():
             assert (await ann.until("result"))["result"]["ok"]
 
 
-@on_loop
 async def test_a_table_whose_only_person_has_closed_the_page_goes_on_by_the_clock_of_programs():
     limits = {"timeout": 600, "program_timeout": 0.3}
     async with TableHost(BARGAINING, [None, ("bot", Program(offering))], **limits) as host:
@@ -98,7 +94,6 @@ async def test_a_table_whose_only_person_has_closed_the_page_goes_on_by_the_cloc
             await eve.turn()
 
 
-@on_loop
 async def test_a_page_that_is_loaded_again_and_again_does_not_hold_a_turn():
     limits = {"timeout": 0.6, "program_timeout": 0.5, "time_bank": 0.4}
     async with TableHost(BARGAINING, [None, ("bot", Program(offering))], **limits) as host:
@@ -113,7 +108,6 @@ async def test_a_page_that_is_loaded_again_and_again_does_not_hold_a_turn():
                 await asyncio.sleep(0.02)
 
 
-@on_loop
 async def test_long_messages_and_floods_are_refused():
     async with TableHost(BARGAINING, [None, None]) as host, person(host) as ann:
         await ann.send("sit", name="x" * MESSAGE_LIMIT)
@@ -132,9 +126,6 @@ async def test_long_messages_and_floods_are_refused():
 
 
 # The page and who may use it.
-
-
-@on_loop
 async def test_the_page_is_served_with_its_policy_and_nothing_else():
     async with TableHost(BARGAINING, [None, None]) as host, aiohttp.ClientSession() as http:
         async with http.get(host.url) as reply:
@@ -198,7 +189,6 @@ OF_SITES = [
 
 
 @pytest.mark.parametrize("path", ["/ws", "/facts.json"])
-@on_loop
 async def test_pages_of_other_sites_may_not_speak_to_it(path):
     async with TableHost(BARGAINING, [None, None]) as host, aiohttp.ClientSession() as http:
         port = host.url.rpartition(":")[2]
@@ -216,7 +206,6 @@ async def test_pages_of_other_sites_may_not_speak_to_it(path):
                 assert error.value.status == status, form
 
 
-@on_loop
 async def test_a_program_is_not_asked_again_once_the_server_stops():
     asked = []
 
@@ -256,7 +245,6 @@ def cards_of(state):
     return [player.get("cards") for player in state["turn_state"]["game_state"]["players"]]
 
 
-@on_loop
 async def test_poker_is_played_beside_programs_and_everybody_sees_the_own_cards_alone_until_they_are_shown():
     async with (
         PokerTable(holdem(seats=3), [None, *callers(2)], seed=5, pauses=(0, 0, 60)) as table,
@@ -297,7 +285,6 @@ class Dead:
     respond = staticmethod(raising)
 
 
-@on_loop
 async def test_a_program_that_is_dead_keeps_no_poker_table_from_its_people(caplog):
     async with PokerTable(holdem(seats=2), [None, ("dead", Dead())]) as table, person(table) as ann:
         assert "policy.npz is gone" in caplog.text
@@ -307,7 +294,6 @@ async def test_a_program_that_is_dead_keeps_no_poker_table_from_its_people(caplo
     assert "dead: check instead of the agent's answer" in caplog.text or "dead: fold" in caplog.text
 
 
-@on_loop
 async def test_when_a_poker_table_ends_there_is_a_rematch_with_new_stacks():
     players = [*callers(1), None]
     async with PokerTable(holdem(seats=2, stacks=2), players, hands=1, pauses=(0,) * 3) as table, person(table) as ann:
@@ -321,7 +307,6 @@ async def test_when_a_poker_table_ends_there_is_a_rematch_with_new_stacks():
             assert (await ann.until("seating", status="running"))["match"] == number + 1
 
 
-@on_loop
 async def test_nobody_looks_on_where_it_is_not_wanted():
     async with PokerHost() as host, aiohttp.ClientSession() as http:
         for table_id, code in ((next(iter(host.tables)), "TABLE_FULL"), ("none", "TABLE_NOT_FOUND")):
@@ -331,7 +316,6 @@ async def test_nobody_looks_on_where_it_is_not_wanted():
                 assert socket.close_code == 1008
 
 
-@on_loop
 async def test_who_stays_away_from_a_poker_table_loses_the_seat_and_who_comes_back_has_it():
     async with (
         PokerTable(holdem(seats=2), [None, *callers(1)], timeout=0.05, pauses=(0, 0, 4)) as table,
@@ -354,7 +338,6 @@ async def test_who_stays_away_from_a_poker_table_loses_the_seat_and_who_comes_ba
             await ann.until("error", code=m.INVALID_TOKEN)
 
 
-@on_loop
 async def test_a_seat_that_was_left_is_free_after_the_hand_and_its_next_player_sees_no_cards_of_it():
     async with (
         PokerTable(holdem(seats=4), [None, None, *callers(2)], seed=5, pauses=(0.2, 0.2, 60)) as table,
@@ -378,7 +361,6 @@ async def test_a_seat_that_was_left_is_free_after_the_hand_and_its_next_player_s
         assert len(cards_of(state)[gone]) == 2
 
 
-@on_loop
 async def test_people_come_by_tls(certificate):
     settings = ServerSettings(tls=server_tls(*certificate))
     async with PokerTable(holdem(seats=2), [None, *callers(1)], server=settings) as table:
@@ -388,7 +370,6 @@ async def test_people_come_by_tls(certificate):
             assert (await ann.until("state"))["turn_state"]["game_state"]["hand"] == 1
 
 
-@on_loop
 async def test_the_command_opens_a_poker_table_with_its_options_and_its_time_to_act():
     settings = TableArguments(delay=0, hands=3, timeout=7.0)
     game = holdem(seats=2, big_blind=4)

@@ -9,7 +9,6 @@ from datetime import datetime
 
 import aiohttp
 import pytest
-from live.event_loops import on_loop
 from live.small_game import SmallGame
 from parlour import envs
 from parlour.envs import Action, AgentResponse
@@ -64,7 +63,6 @@ async def turn(socket, game):
     return plays
 
 
-@on_loop
 async def test_turns_over_a_socket(tmp_path):
     with MatchLog(tmp_path / "log.jsonl") as log:
         async with serving(Scripted(PLAY, FINISH, PLAY), log=log) as (server, connect):
@@ -80,7 +78,6 @@ async def test_turns_over_a_socket(tmp_path):
     assert kinds == ["joined", *["turn"] * 5, "ended"]
 
 
-@on_loop
 async def test_several_games_at_once():
     async with serving(Scripted()) as (server, connect):
         async with connect() as one, connect() as two, connect() as three:
@@ -103,7 +100,6 @@ async def test_several_games_at_once():
     ],
     ids=lambda bad: str(bad)[:40],
 )
-@on_loop
 async def test_an_agent_that_fails_is_replaced_by_finish(bad, caplog):
     async with serving(Scripted(bad, PLAY), deadline=0.3) as (server, connect), connect() as socket:
         game = SmallGame("A square")
@@ -115,7 +111,6 @@ async def test_an_agent_that_fails_is_replaced_by_finish(bad, caplog):
         assert await turn(socket, game) == 1
 
 
-@on_loop
 async def test_an_agent_that_hangs_costs_turns_and_no_game():
     release = threading.Event()
     hangs = Scripted(lambda state: release.wait(20) and FINISH, PLAY)
@@ -133,7 +128,6 @@ async def test_an_agent_that_hangs_costs_turns_and_no_game():
         assert await turn(two, games[1]) == 1
 
 
-@on_loop
 async def test_a_new_request_takes_the_place_of_the_old_one():
     late = lambda state: time.sleep(0.3) or PLAY  # noqa: E731
     async with serving(Scripted(late, FINISH)) as (server, connect):
@@ -156,7 +150,6 @@ class Chatty(Scripted):
         return f"{text}? {len(state.game_state['on_board'])} pieces, {len(state.messages)}"
 
 
-@on_loop
 async def test_the_player_is_answered():
     async with serving(Chatty()) as (_, connect), connect() as socket:
         game = SmallGame("A square", poses={"Red": (50.0, 50.0, 0.0)})
@@ -170,7 +163,6 @@ async def test_the_player_is_answered():
         assert "1 of 7 pieces" in (await answer(socket)).message
 
 
-@on_loop
 async def test_bad_messages_get_errors_and_the_connection_lives():
     async with serving(Scripted(PLAY)) as (_, connect), connect() as socket:
         game = SmallGame("A square")
@@ -186,7 +178,6 @@ async def test_bad_messages_get_errors_and_the_connection_lives():
         assert await turn(socket, game) == 1
 
 
-@on_loop
 async def test_a_game_that_goes_in_the_middle_of_a_play_comes_back():
     async with serving(Scripted(PLAY, lambda state: time.sleep(0.2) or PLAY, PLAY)) as (server, connect):
         game = SmallGame("A square")
@@ -204,7 +195,6 @@ async def test_a_game_that_goes_in_the_middle_of_a_play_comes_back():
         await asyncio.wait_for(server.played(3), 5)
 
 
-@on_loop
 async def test_idle_sockets_lock_no_game_out_and_take_no_place_of_one_that_plays(monkeypatch):
     monkeypatch.setattr(agent, "GAMES", 8)
     elsewhere = aiohttp.TCPConnector(local_addr=("127.0.0.2", 0))

@@ -7,7 +7,6 @@ import sys
 
 import pytest
 from command_line import address
-from live.event_loops import on_loop
 from live.test_poker_stop import SIGNALS, command, stopped
 from parlour.training import cli
 from parlour.wrappers.logs.match_log import read
@@ -15,7 +14,6 @@ from parlour.wrappers.logs.match_log import read
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["documented", "godot"])
-@on_loop
 async def test_two_processes_build_a_figure_of_ones_own_together(dialect, tmp_path):
     log, own = tmp_path / "host.jsonl", tmp_path / "own.json"
     own.write_text('{"My box": [[0, 0], [4, 0], [4, 4], [0, 4]]}')
@@ -35,7 +33,6 @@ async def test_two_processes_build_a_figure_of_ones_own_together(dialect, tmp_pa
 
 @pytest.mark.slow
 @SIGNALS
-@on_loop
 async def test_both_ends_are_stopped_tidily(sig, code, tmp_path):
     logs = {end: tmp_path / f"{end}.jsonl" for end in ("deploy", "host")}
     async with command("deploy", "tangram", "random", "--port", "0", "--log", str(logs["deploy"])) as agent:
@@ -53,7 +50,6 @@ async def test_both_ends_are_stopped_tidily(sig, code, tmp_path):
 
 @pytest.mark.slow
 @SIGNALS
-@on_loop
 async def test_a_person_at_the_terminal_is_not_waited_for(sig, code):
     async with command("deploy", "tangram", "random", "--port", "0") as agent:
         url = address((await agent.stdout.readline()).decode())

@@ -7,7 +7,6 @@ import time
 
 import aiohttp
 import pytest
-from live.event_loops import on_loop
 from live.small_server import socket_served
 from parlour import envs
 from parlour.envs import Action, AgentResponse, MessageIntent
@@ -87,7 +86,6 @@ def test_a_play_that_cannot_be_played_costs_the_turn(table, bad):
 
 @pytest.mark.parametrize("dialect", m.DIALECTS)
 @pytest.mark.parametrize(("person", "agent"), [("solver", "solver"), ("greedy", "random")])
-@on_loop
 async def test_whole_matches_over_a_socket(person, agent, dialect, tmp_path):
     game = envs.game("tangram", figure="A square", aspect="godot", turns=10)
     async with TangramAgentServer(bot(agent, game), game) as server:
@@ -120,7 +118,6 @@ class Talks:
         return self.agent.respond(state)
 
 
-@on_loop
 async def test_the_log_of_a_match_replays(tmp_path):
     game = envs.game("tangram", figure="library", aspect="godot", turns=20)
     path = tmp_path / "log.jsonl"
@@ -156,7 +153,6 @@ class Fails:
         raise ValueError("no idea")
 
 
-@on_loop
 async def test_a_person_at_a_terminal():
     lines = ["say hello", "play Red", "dance", "play Red [50,50] 45", "finish", "finish", "finish"]
     screen, said = io.StringIO(), []
@@ -202,7 +198,6 @@ async def endless(socket):
 
 
 @pytest.mark.parametrize("handler", [silent, babbling, talking, endless], ids=lambda handler: handler.__name__)
-@on_loop
 async def test_rude_agents_lose_turns_and_the_match_goes_on(handler, tmp_path):
     path, said = tmp_path / "log.jsonl", []
     async with socket_served(handler) as url:
@@ -217,7 +212,6 @@ async def test_rude_agents_lose_turns_and_the_match_goes_on(handler, tmp_path):
     assert sum("problem" in entry for entry in read(path)) == played.lost
 
 
-@on_loop
 async def test_a_connection_that_is_lost_in_a_turn_is_made_again():
     seen = []
 
@@ -246,7 +240,6 @@ class Slow(Idle):
         return super().respond(state)
 
 
-@on_loop
 async def test_a_person_may_think_for_longer_than_the_agent_waits_for_a_pong(monkeypatch):
     monkeypatch.setattr(client, "HEARTBEAT", 0.1)
     agent = PolicyAgent(GAME, make_policy("random", GAME, seed=1))
@@ -256,7 +249,6 @@ async def test_a_person_may_think_for_longer_than_the_agent_waits_for_a_pong(mon
         assert (played.turns, played.lost, server.games) == (6, 0, 1)
 
 
-@on_loop
 async def test_what_comes_while_the_person_thinks_is_refused_at_once_and_not_kept_for_the_next_turn():
     heard, said = [], []
 
@@ -278,7 +270,6 @@ async def test_what_comes_while_the_person_thinks_is_refused_at_once_and_not_kep
     assert host._match.turn_state("player_0").game_state["on_board"] == {}
 
 
-@on_loop
 async def test_an_agent_that_always_hangs_up_is_not_waited_for():
     async def hanging_up(socket):
         await socket.receive()
@@ -289,7 +280,6 @@ async def test_an_agent_that_always_hangs_up_is_not_waited_for():
     assert played.lost == 3
 
 
-@on_loop
 async def test_no_agent_no_match():
     async with socket_served(silent) as url:
         pass
