@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     play_poker, read_log = _poker.play, _logs.read
 
-_SOURCES = {
+_NAMES = {
     "agents.base": "Agent sentence",
     "agents.language_model": "Model",
     "agents.llm": "LLMAgent",
@@ -61,19 +61,19 @@ _SOURCES = {
     "text": "TextGame play_text",
 }
 """The public names of each module."""
-_MODULES = {name: module for module, names in _SOURCES.items() for name in names.split()}
+_SOURCES = {name: module for module, names in _NAMES.items() for name in names.split()}
 _OWN = {"play_poker": "play", "read_log": "read"}
 """The names that are others in their modules."""
 
-__all__ = [*_MODULES]
+__all__ = [*_SOURCES]
 
 if not TYPE_CHECKING:  # a type checker knows the names above, and reports others
 
     def __getattr__(name: str) -> Any:
         """Load a public name."""
-        if name not in _MODULES:
+        if name not in _SOURCES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(f".{_MODULES[name]}", __name__), _OWN.get(name, name))
+        return getattr(import_module(f".{_SOURCES[name]}", __name__), _OWN.get(name, name))
 
 
 def __dir__() -> list[str]:
