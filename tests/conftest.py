@@ -22,6 +22,7 @@ sys.path.append(str(Path(__file__).parents[1] / "contrib"))
 
 from browser import chromium
 from cases import CASES, of_games
+from live.event_loops import VirtualLoop
 
 settings.register_profile("here", deadline=None, max_examples=100)
 settings.register_profile("ci", deadline=None, max_examples=100, derandomize=True)
@@ -50,11 +51,16 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem):
-    """Run an async test in an event loop of its own; it may take two minutes, compiling included."""
+    """Run an async test in an event loop of its own; it may take two minutes, compiling included.
+
+    With the mark `virtual_time` it waits for nothing.
+    """
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     given = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
-    asyncio.run(asyncio.wait_for(pyfuncitem.obj(**given), 120))
+    test, virtual = pyfuncitem.obj(**given), pyfuncitem.get_closest_marker("virtual_time") is not None
+    with asyncio.Runner(loop_factory=VirtualLoop if virtual else None) as runner:
+        runner.run(test if virtual else asyncio.wait_for(test, 120))
     return True
 
 

@@ -1,8 +1,7 @@
-"""An event loop for async tests whose clock jumps to the next timer, so that hours take no time."""
+"""The event loop of tests with the mark `virtual_time`, whose clock jumps to the next timer: hours take no time."""
 
 import asyncio
 import selectors
-from functools import wraps
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -28,17 +27,6 @@ class _Selector(selectors.DefaultSelector):
         if not found:
             self.loop.now += max(timeout, 0.0)
         return found
-
-
-def in_virtual_time(test):
-    """Run an async test in a loop of virtual time."""
-
-    @wraps(test)
-    def run(*args, **kwargs):
-        with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-            runner.run(test(*args, **kwargs))
-
-    return run
 
 
 class FakeWorker:

@@ -7,7 +7,6 @@ import platform
 
 import aiohttp
 import pytest
-from live.event_loops import in_virtual_time
 from live.full_disk import full_disk
 from parlour.wrappers.agents.language_model import ModelStatistics
 from parlour.wrappers.live.common import database as module
@@ -49,7 +48,7 @@ def test_a_link_counts_reconnects_but_no_planned_ends(clock):
     assert link.reconnects == 1
 
 
-@in_virtual_time
+@pytest.mark.virtual_time
 async def test_failed_attempts_end_the_connection():
     link = Link()
     link.up()

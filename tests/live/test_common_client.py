@@ -7,7 +7,6 @@ from contextlib import suppress
 import aiohttp
 import pytest
 from aiohttp import web
-from live.event_loops import in_virtual_time
 from live.small_server import served
 from parlour.wrappers.live.common.client import (
     REDIRECTED,
@@ -111,7 +110,7 @@ class Attempts:
         return "connected"
 
 
-@in_virtual_time
+@pytest.mark.virtual_time
 async def test_attempts_go_on_until_one_succeeds(caplog):
     attempts = Attempts(OSError(), TimeoutError(), TryAgain("the server is busy"))
     assert await retry(attempts, Backoff(1.0, 5)) == "connected"
@@ -123,7 +122,7 @@ async def test_attempts_go_on_until_one_succeeds(caplog):
     ]
 
 
-@in_virtual_time
+@pytest.mark.virtual_time
 async def test_giving_up_says_how_often_it_was_tried_and_why():
     with pytest.raises(LiveError, match="UNREACHABLE: the server is busy; gave up after 2 tries") as caught:
         await retry(Attempts(*[TryAgain("the server is busy")] * 5), Backoff(1.0, 2))
@@ -131,7 +130,7 @@ async def test_giving_up_says_how_often_it_was_tried_and_why():
     assert isinstance(caught.value, ConnectionError)
 
 
-@in_virtual_time
+@pytest.mark.virtual_time
 async def test_a_refusal_for_good_is_not_tried_again():
     attempts = Attempts(LiveError("UNAUTHORIZED", "no"))
     with pytest.raises(LiveError, match="UNAUTHORIZED: no"):
@@ -139,7 +138,7 @@ async def test_a_refusal_for_good_is_not_tried_again():
     assert len(attempts.at) == 1
 
 
-@in_virtual_time
+@pytest.mark.virtual_time
 async def test_whoever_answers_at_all_is_reached():
     backoff = Backoff(1.0, 4, first_tries=2)
     assert await retry(Attempts(OSError(), TryAgain("busy"), TryAgain("busy")), backoff) == "connected"

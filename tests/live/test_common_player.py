@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import msgspec
 import pytest
-from live.event_loops import FakeWorker, in_virtual_time
+from live.event_loops import FakeWorker
 from parlour.envs import Action, AgentResponse, AllowedAction, TurnState
 from parlour.envs.core.aec import GameEnv
 from parlour.envs.core.turn_state import NOTHING
@@ -17,6 +17,8 @@ from parlour.wrappers.live.common.clock import Deadline
 from parlour.wrappers.live.common.player import Codec, Note, Over, Played, Player, Turn, read_response, run
 from parlour.wrappers.logs.match_log import MatchLog, SafeMatchLog, read
 from parlour.wrappers.policies.base import RandomPolicy
+
+pytestmark = pytest.mark.virtual_time
 
 
 class Said(msgspec.Struct):
@@ -112,27 +114,23 @@ async def played(*script, answer=TAKE, seconds=1.0, codec=None, watch=lambda eve
     ("seconds", "answer", "at", "why"),
     [(11.0, TAKE, 10.0, "no answer within 10 s"), (1.0, 3, 1.0, "Expected `object`, got `int`")],
 )
-@in_virtual_time
 async def test_a_late_answer_and_an_unplayable_one_are_replaced_by_the_safe_action(seconds, answer, at, why, caplog):
     sent, player = await played((0, [turn()]), seconds=seconds, answer=answer)
     assert sent == [(at, "pass in turn 1")] and player.statistics.replaced == 1
     assert [text.rpartition(": ")[2] for text in caplog.messages] == [why]
 
 
-@in_virtual_time
 async def test_a_newer_turn_takes_the_place_of_the_one_under_way(caplog):
     sent, _ = await played((0, [turn()]), (1, [turn(2)]), seconds=3.0)
     assert [text for _, text in sent] == ["take in turn 2"]
 
 
-@in_virtual_time
 async def test_a_turn_that_has_passed_is_not_answered_and_told_in_the_log(caplog):
     sent, player = await played((0, [turn()]), (1, ["passed"]), seconds=3.0)
     assert (sent, player.statistics.decisions) == ([], 0)
     assert caplog.messages == ["table 1: the turn has passed before the agent answered"]
 
 
-@in_virtual_time
 async def test_a_second_answer_in_a_turn_keeps_the_clock_of_the_first():
     rejected = Note("no", rejected=True)
     sent, player = await played((0, [turn()]), (8.5, [rejected, turn(again=True)]), seconds=8.0)
@@ -140,7 +138,6 @@ async def test_a_second_answer_in_a_turn_keeps_the_clock_of_the_first():
     assert player.statistics.rejected == 1
 
 
-@in_virtual_time
 async def test_messages_are_sent_notes_written_and_all_events_shown(caplog):
     seen = []
     events = ["news", Said("hello"), Note("one"), Note("two", problem=True)]
@@ -153,7 +150,6 @@ async def test_messages_are_sent_notes_written_and_all_events_shown(caplog):
     ]
 
 
-@in_virtual_time
 async def test_it_is_over_when_the_codec_says_so_by_a_message_or_by_the_clock():
     class Leaving(Table):
         def tick(self, now):
@@ -181,7 +177,6 @@ def healthy(player):
     return Activity(statistics=player.statistics).problem() is None
 
 
-@in_virtual_time
 async def test_an_error_in_receive_costs_no_further_turn_and_shows_in_the_health(caplog):
     sent, player = await played((0, ZeroDivisionError("oops")))
     assert [text for _, text in sent] == ["gave up"] and "oops" in caplog.text
@@ -192,7 +187,6 @@ async def test_an_error_in_receive_costs_no_further_turn_and_shows_in_the_health
 
 
 @pytest.mark.parametrize("give_up_fails", [False, True])
-@in_virtual_time
 async def test_an_error_in_every_reply_is_given_up_and_counted_each_time(give_up_fails, caplog):
     table = Table()
     table.reply_fails, table.give_up_fails = True, give_up_fails
@@ -203,7 +197,6 @@ async def test_an_error_in_every_reply_is_given_up_and_counted_each_time(give_up
 
 
 @pytest.mark.parametrize("error", [OSError(28, "no space left"), KeyError("x")], ids=repr)
-@in_virtual_time
 async def test_who_watches_may_fail_and_nothing_else_does(error, caplog):
     def watch(event):
         raise error
@@ -219,7 +212,6 @@ def driver(agent=None, seconds=0.0, **options):
     return made
 
 
-@in_virtual_time
 async def test_an_agent_that_plans_is_told_the_time_left():
     agent = Scripted()
     told = agent.told = []
@@ -236,7 +228,6 @@ BOUNDED = {"type": "object", "properties": {"amount": {"type": "integer", "minim
 PLACED = {"type": "object", "properties": {"at": {"type": "array", "items": {"type": "number", "maximum": 100}}}}
 
 
-@in_virtual_time
 @pytest.mark.parametrize(
     ("payload", "taken", "warned"),
     [
@@ -268,7 +259,6 @@ async def test_numbers_out_of_the_bounds_of_their_offer_go_to_the_nearest_bound(
     ],
     ids=repr,
 )
-@in_virtual_time
 async def test_an_answer_that_is_not_offered_is_replaced_by_what_commits_to_least(action, problem):
     schema = {**BOUNDED, "required": ["amount"]}
     offers = [AllowedAction("call", "", NOTHING), AllowedAction("raiseTo", "", schema)]
@@ -277,7 +267,6 @@ async def test_an_answer_that_is_not_offered_is_replaced_by_what_commits_to_leas
     assert (answer.problem, answer.response) == (problem, AgentResponse(Action("call")))
 
 
-@in_virtual_time
 async def test_a_pass_that_is_not_offered_plays_the_safe_action_and_replaces_nothing():
     offers = [AllowedAction("raiseTo", "", BOUNDED), AllowedAction("check", "", NOTHING)]
     state = TurnState("m", "nim", "ann", "play", True, allowed_actions=offers)
@@ -285,7 +274,6 @@ async def test_a_pass_that_is_not_offered_plays_the_safe_action_and_replaces_not
     assert (answer.problem, answer.response) == (None, AgentResponse(Action("check")))
 
 
-@in_virtual_time
 async def test_after_a_late_answer_the_next_call_fails_at_once_until_the_agent_is_back():
     slow = driver(seconds=30.0)
     await slow.answer(Turn(STATE), Deadline.after(10))
@@ -298,7 +286,6 @@ async def test_after_a_late_answer_the_next_call_fails_at_once_until_the_agent_i
     assert (await slow.answer(Turn(STATE), Deadline.after(10))).problem is None
 
 
-@in_virtual_time
 async def test_an_agent_may_be_waited_for_until_the_next_deadline():
     slow = driver(seconds=15.0, waits=True)
     assert (await slow.answer(Turn(STATE), Deadline.after(10))).problem is not None
@@ -307,7 +294,6 @@ async def test_an_agent_may_be_waited_for_until_the_next_deadline():
     assert (answer.problem, answer.seconds) == (None, 6.0)
 
 
-@in_virtual_time
 async def test_a_call_that_is_dropped_does_not_make_the_next_one_fail():
     slow = driver(seconds=5.0)
     dropped = asyncio.create_task(slow.answer(Turn(STATE), Deadline.after(10)))
@@ -317,13 +303,11 @@ async def test_a_call_that_is_dropped_does_not_make_the_next_one_fail():
 
 
 @pytest.mark.parametrize("error", [ValueError("boom"), StopIteration("boom"), SystemExit("boom")], ids=repr)
-@in_virtual_time
 async def test_whatever_an_agent_raises_is_a_problem_with_its_words(error):
     answer = await driver(Scripted(error)).answer(Turn(STATE))
     assert type(error).__name__ in answer.problem and "boom" in answer.problem
 
 
-@in_virtual_time
 async def test_thoughts_are_asked_for_only_where_there_is_a_log(tmp_path):
     assert (await driver().answer(Turn(STATE))).thoughts == {}
     with MatchLog(tmp_path / "log.jsonl") as log:
@@ -342,7 +326,6 @@ def test_a_turn_is_written_with_its_thoughts_or_with_what_it_was_replaced_for(tm
     assert second["replaced"] == "late" and "value" not in second
 
 
-@in_virtual_time
 async def test_an_agent_warms_up_in_its_thread_and_a_failure_costs_a_warning(caplog):
     agent = Scripted()
     agent.warm_up = lambda: 1 / 0

@@ -18,7 +18,6 @@ import aiohttp
 import msgspec
 import pytest
 from aiohttp import WSMsgType, web
-from live.event_loops import in_virtual_time
 from live.poker_client import Client, hosting
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.common import client, limits
@@ -169,7 +168,7 @@ async def test_a_flooder_takes_places_from_itself_alone():
                 await socket.close()
 
 
-@in_virtual_time
+@pytest.mark.virtual_time
 async def test_an_address_that_sends_much_waits_for_its_turn_and_others_do_not():
     pace = Pace(10.0, 3)
     assert [round(pace.wait("a"), 6) for _ in range(6)] == [0, 0, 0, 0.1, 0.2, 0.3]
@@ -448,7 +447,7 @@ class Transport:
         self.aborted = True
 
 
-@in_virtual_time
+@pytest.mark.virtual_time
 async def test_messages_go_out_in_order_and_the_close_comes_last():
     socket = Socket()
     async with Connection(socket, Transport()) as connection:
@@ -459,7 +458,7 @@ async def test_messages_go_out_in_order_and_the_close_comes_last():
     assert socket.sent == ["a", "b", "c", (1001, b"bye")]
 
 
-@in_virtual_time
+@pytest.mark.virtual_time
 async def test_a_peer_that_does_not_read_is_dropped_when_the_queue_is_full(caplog):
     socket, transport = Socket(*"xyz"), Transport()
     socket.free.clear()
@@ -471,7 +470,7 @@ async def test_a_peer_that_does_not_read_is_dropped_when_the_queue_is_full(caplo
     assert caplog.messages == ["dropping a connection that is 4 messages behind"]
 
 
-@in_virtual_time
+@pytest.mark.virtual_time
 async def test_a_peer_that_does_not_answer_a_close_is_waited_for_so_long_only():
     socket = Socket()
     socket.free.clear()
@@ -480,7 +479,7 @@ async def test_a_peer_that_does_not_answer_a_close_is_waited_for_so_long_only():
     assert asyncio.get_running_loop().time() == 2.0
 
 
-@in_virtual_time
+@pytest.mark.virtual_time
 async def test_a_burst_of_messages_is_answered_though_it_is_longer_than_the_queue():
     socket, transport = Socket(*["ping"] * 1_000), Transport()
     async with Connection(socket, transport, ConnectionLimits(queue=16)) as connection:
@@ -491,7 +490,7 @@ async def test_a_burst_of_messages_is_answered_though_it_is_longer_than_the_queu
     assert not transport.aborted
 
 
-@in_virtual_time
+@pytest.mark.virtual_time
 async def test_long_messages_are_refused_and_other_frames_are_left_out():
     refused = []
     connection = Connection(Socket("short", "x" * 11, None, b"bytes"), Transport(), ConnectionLimits(message=10))
@@ -500,7 +499,7 @@ async def test_long_messages_are_refused_and_other_frames_are_left_out():
     assert refused == [("VALIDATION_ERROR", "a message of 11 bytes; at most 10")]
 
 
-@in_virtual_time
+@pytest.mark.virtual_time
 async def test_pings_are_answered_up_to_their_limit_and_then_read_more_slowly():
     socket = Socket(*[None] * 7, "text")
     connection = Connection(socket, Transport(), ConnectionLimits(controls=2.0))
@@ -509,7 +508,7 @@ async def test_pings_are_answered_up_to_their_limit_and_then_read_more_slowly():
     assert asyncio.get_running_loop().time() == 1.0
 
 
-@in_virtual_time
+@pytest.mark.virtual_time
 async def test_too_many_messages_are_refused_and_read_more_slowly():
     refused = []
     connection = Connection(Socket(*"abcdef"), Transport(), ConnectionLimits(rate=2.0))
@@ -522,7 +521,7 @@ async def test_too_many_messages_are_refused_and_read_more_slowly():
 # A host's timer.
 
 
-@in_virtual_time
+@pytest.mark.virtual_time
 async def test_an_equal_due_value_lets_the_timer_go_on_and_another_one_restarts_it():
     rung = []
     timer = SessionTimer(lambda due: rung.append((due, asyncio.get_running_loop().time())))

@@ -10,7 +10,6 @@ import urllib.request
 from socket import socket
 
 import pytest
-from live.event_loops import in_virtual_time
 from parlour.training import cli
 from parlour.training.commands.arguments import LiveArguments
 from parlour.training.commands.supervisor import supervised, tell_status
@@ -118,7 +117,7 @@ def test_health_and_metrics_are_served_while_the_program_runs(capsys):
     assert "parlour_hands_total 7.0" in metrics[1]
 
 
-@in_virtual_time
+@pytest.mark.virtual_time
 async def test_a_status_line_comes_every_minute(caplog):
     caplog.set_level("INFO")
     link = Link(asyncio.get_running_loop().time)
@@ -148,7 +147,7 @@ def test_a_kind_of_lines_is_written_again_after_a_minute():
     assert written == [*minutes[0], f"{left_out} 59", *minutes[1], f"{left_out} 119", "at 120"]
 
 
-@in_virtual_time
+@pytest.mark.virtual_time
 async def test_a_status_line_says_that_a_problem_is_over_and_none_comes_where_nothing_happens(caplog):
     caplog.set_level("INFO")
     problems = iter([None, None, "the disk is full", None, None])
