@@ -73,7 +73,7 @@ platforms:  ## let our agents play on platforms' own servers: ARGS="clones of th
 	.ci/platforms $(ARGS)
 
 notebooks: $(VENV)/.dev  ## execute all notebooks
-	$(BIN)/python -m pytest --nbmake notebooks
+	$(BIN)/python -m pytest -n 2 --nbmake notebooks
 
 bench: $(VENV)/.dev  ## measure speed and size, with the libraries to compare with; ARGS="vector aec --quick" measures less, with what is installed
 	$(if $(ARGS),,PYTHON=$(BIN)/python .ci/peers)

@@ -11,10 +11,9 @@ envs.register("nim-v0", nim.game)
 SMALL = ("three_cards", "nim")
 """Games of the tests alone: they have no page, no picture of their own and no bots."""
 
-OPTIONS = {
+SETS = {
     "holdem-v0": {
         "headsup": {"seats": 2},
-        "default": {},
         "three unequal, antes": {"seats": 3, "stacks": [11, 200, 57], "ante": 1},
         "six, many hands": {"stacks": 30, "hands": 5},
         "ten, capped": {"seats": 10, "stacks": 100, "raise_cap": 4, "ante": 2, "big_blind": 10, "small_blind": 5},
@@ -39,7 +38,6 @@ OPTIONS = {
         },
     },
     "auction-v0": {
-        "default": {},
         "three, talk": {"seats": 3, "talk": True, "rounds": 3},
         "sixteen, second price": {"seats": 16, "rule": "second-price", "bids": 11, "rounds": 2},
         "unequal, all pay, talk": {
@@ -67,7 +65,6 @@ OPTIONS = {
         "affiliated values": {"values": "affiliated", "valuations": (50, 100), "noise": 50, "units": 1, "bids": 9},
     },
     "bargaining-v0": {
-        "default": {},
         "talk": {"talk": True, "rounds": 4},
         "public, discounted": {"public": True, "discount": 0.9, "offers": 11, "reservations": [[0, 0], [10, 30]]},
         "one round, odd pie, talk": {"rounds": 1, "total": 33.33, "offers": 7, "public": True, "talk": True},
@@ -89,7 +86,7 @@ OPTIONS = {
         "twenty, muted, one day": {"seats": 20, "max_days": 1, "talk": False},
         "five to nine": {"seats": 9, "fewest": 5, "max_days": 3},
     },
-    "werewolf-v0": {"default": {}, "ten": {"seats": 10}, "six to ten": {"seats": 10, "fewest": 6}},
+    "werewolf-v0": {"ten": {"seats": 10}, "six to ten": {"seats": 10, "fewest": 6}},
     "tangram-v0": {
         "default": {"turns": 8, "plays": 3},
         "one seat, the library": {"figure": "library", "split": None, "seats": 1, "turns": 12, "plays": 1},
@@ -98,44 +95,31 @@ OPTIONS = {
         "hard ones, pixels": {"hidden": [0.5, 1], "split": "test", "modality": "pixels", "turns": 4, "plays": 2},
     },
     "liars_dice-v0": {
-        "default": {},
         "two dice of three faces": {"dice": 2, "faces": 3},
         "five dice, none wild": {"dice": 5, "wild": False},
     },
     "cournot-v0": {
-        "default": {},
-        "three, private, repeated": {"seats": 3, "costs": (0, 30), "quantities": 11, "max_rounds": 2, "rounds": 6},
+        "three, private, repeated": {"seats": 3, "costs": (0, 30), "quantities": 11, "max_rounds": 2, "rounds": 6}
     },
-    "public_project-v0": {
-        "default": {},
-        "four, repeated": {"seats": 4, "valuations": (10, 60), "reports": 6, "rounds": 2},
-    },
+    "public_project-v0": {"four, repeated": {"seats": 4, "valuations": (10, 60), "reports": 6, "rounds": 2}},
     "voluntary_contribution-v0": {
-        "default": {},
-        "three, repeated": {"seats": 3, "endowment": 7, "amounts": 4, "max_rounds": 2, "rounds": 5},
+        "three, repeated": {"seats": 3, "endowment": 7, "amounts": 4, "max_rounds": 2, "rounds": 5}
     },
-    "provision_point-v0": {
-        "default": {},
-        "three, private": {"seats": 3, "valuations": (0, 60), "amounts": 7, "max_rounds": 2},
-    },
-    "war_of_attrition-v0": {"default": {}, "few times": {"times": 3, "prize": 0.3, "cost_rate": 0.7, "max_rounds": 1}},
-    "dictator-v0": {"default": {}, "public, repeated": {"reservations": (0, 0), "splits": 4, "rounds": 2}},
-    "sequential_investment-v0": {"default": {}, "substitutes": {"interaction": "substitutes", "amounts": 4}},
+    "provision_point-v0": {"three, private": {"seats": 3, "valuations": (0, 60), "amounts": 7, "max_rounds": 2}},
+    "war_of_attrition-v0": {"few times": {"times": 3, "prize": 0.3, "cost_rate": 0.7, "max_rounds": 1}},
+    "dictator-v0": {"public, repeated": {"reservations": (0, 0), "splits": 4, "rounds": 2}},
+    "sequential_investment-v0": {"substitutes": {"interaction": "substitutes", "amounts": 4}},
     "insurance_moral_hazard-v0": {
-        "default": {},
-        "few, repeated": {"loss": 7, "highest": 6, "premiums": 4, "transfers": 2, "max_rounds": 2, "rounds": 3},
+        "few, repeated": {"loss": 7, "highest": 6, "premiums": 4, "transfers": 2, "max_rounds": 2, "rounds": 3}
     },
     "trust-v0": {
-        "default": {},
-        "repeated": {"endowment": 7, "multiplier": 2.5, "amounts": 8, "returns": 6, "max_rounds": 1, "rounds": 3},
+        "repeated": {"endowment": 7, "multiplier": 2.5, "amounts": 8, "returns": 6, "max_rounds": 1, "rounds": 3}
     },
     "ultimatum-v0": {
-        "default": {},
         "three": {"seats": 3, "offers": 7, "max_rounds": 3},
         "four, repeated": {"seats": 4, "total": 10, "reservations": (1, 3), "offers": 5, "max_rounds": 2, "rounds": 3},
     },
     "multi_issue_bargaining-v0": {
-        "default": {},
         "three, random, public": {
             "seats": 3,
             "issues": {"price": 3, "delivery": 5},
@@ -152,15 +136,9 @@ OPTIONS = {
             "rounds": 2,
         },
     },
-    "hold_up-v0": {
-        "default": {},
-        "few, repeated": {"surplus_base": 2.5, "investments": 3, "splits": 7, "max_rounds": 2, "rounds": 2},
-    },
-    "centipede-v0": {"default": {}, "odd, repeated": {"small_pile": 3, "large_pile": 5, "max_pushes": 3, "rounds": 3}},
-    "dutch_auction-v0": {
-        "default": {},
-        "three, a least price, repeated": {"seats": 3, "decrement": 30, "min_price": 20, "rounds": 2},
-    },
+    "hold_up-v0": {"few, repeated": {"surplus_base": 2.5, "investments": 3, "splits": 7, "max_rounds": 2, "rounds": 2}},
+    "centipede-v0": {"odd, repeated": {"small_pile": 3, "large_pile": 5, "max_pushes": 3, "rounds": 3}},
+    "dutch_auction-v0": {"three, a least price, repeated": {"seats": 3, "decrement": 30, "min_price": 20, "rounds": 2}},
     "english_auction-v0": {
         "default": {"max_rounds": 6},
         "four, few bids": {"seats": 4, "valuations": (30, 60), "start_price": 10, "bids": 6, "max_rounds": 3},
@@ -180,18 +158,23 @@ OPTIONS = {
         "four, repeated": {"seats": 4, "benefit_low": 2.5, "low_wages": 2, "high_wages": 5, "rounds": 2},
     },
     "bilateral_trade-v0": {
-        "default": {},
-        "a pair for each, repeated": {"reservations": [(40, 80), (10, 60)], "prices": 9, "max_rounds": 2, "rounds": 2},
+        "a pair for each, repeated": {"reservations": [(40, 80), (10, 60)], "prices": 9, "max_rounds": 2, "rounds": 2}
     },
 }
-"""Sets of options by game and name; a game without an entry is tested with its defaults."""
+"""Sets of options by game and name."""
+
+OPTIONS = {
+    game_id: sets if any(name.startswith("default") for name in sets) else {"default": {}, **sets}
+    for game_id in envs.GAMES
+    for sets in [SETS.get(game_id, {})]
+}
+"""The same, with the defaults of every game."""
 
 SHORT = {
     "holdem-v0": ("headsup", "dead button", "from the flop, three seats"),
     "auction-v0": ("three, talk", "reserve, fee, risk aversion, two units", "common values, talk"),
     "bargaining-v0": ("default", "one round, odd pie, talk"),
     "mafia-v0": ("default, two days", "five to nine"),
-    "werewolf-v0": ("default",),
     "tangram-v0": ("default", "four seats, sparse, both"),
     "liars_dice-v0": ("two dice of three faces",),
     "multi_issue_bargaining-v0": ("three, random, public",),
@@ -199,21 +182,16 @@ SHORT = {
     "public_project-v0": (),
     "voluntary_contribution-v0": (),
     "provision_point-v0": ("three, private",),
-    "war_of_attrition-v0": ("default",),
-    "dictator-v0": ("default",),
     "sequential_investment-v0": (),
     "insurance_moral_hazard-v0": (),
     "trust-v0": ("repeated",),
     "ultimatum-v0": ("three",),
     "hold_up-v0": (),
     "centipede-v0": ("odd, repeated",),
-    "dutch_auction-v0": ("default",),
-    "english_auction-v0": ("default",),
     "principal_agent-v0": ("few, repeated",),
-    "common_agency-v0": ("default",),
     "bilateral_trade-v0": ("a pair for each, repeated",),
 }
-"""What `make test` tries of these games; of any other, all. Seventeen share an engine: eleven of them stand for all."""
+"""What `make test` tries of these games; of any other, the defaults. Of seventeen that share an engine: eleven."""
 
 
 def slow_but(quick, values):
@@ -230,9 +208,8 @@ CASES = [
     pytest.param(
         (game_id, options),
         id=f"{game_id}: {name}",
-        marks=() if name in SHORT.get(game_id, sets) else pytest.mark.slow,
+        marks=() if name in SHORT.get(game_id, ("default",)) else pytest.mark.slow,
     )
-    for game_id in envs.GAMES
-    for sets in [OPTIONS.get(game_id, {"default": {}})]
+    for game_id, sets in OPTIONS.items()
     for name, options in sets.items()
 ]

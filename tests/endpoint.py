@@ -70,53 +70,29 @@ def talking(text="Hm. I suspect Bob.", choice='{"targetId": "p2"}'):
     return answer
 
 
-async def slow(request, body):
-    await asyncio.sleep(30)
-    return web.json_response(said("{}"))
+def gives(reply, *parts, status=200, headers=None, wait=0, cut=False):
+    """An endpoint that answers with `parts` where a stream is asked for and there are some, else with `reply`.
 
+    Args:
+        wait: seconds before the reply, or after the parts.
+        cut: whether the connection ends after the parts.
+    """
 
-async def slow_in_the_middle(request, body):
-    response = await stream(request, part("I "))
-    await asyncio.sleep(30)
-    return response
+    async def answer(request, body):
+        if parts and (body.get("stream") or reply is None):
+            response = await stream(request, *parts)
+            if cut:
+                request.transport.abort()
+            await asyncio.sleep(wait)
+            return response
+        await asyncio.sleep(wait)
+        return web.json_response(reply, status=status, headers=headers)
 
-
-async def cut_off(request, body):
-    if body.get("stream"):
-        await stream(request, part("I suspect "))
-        request.transport.abort()
-        return web.Response()
-    return web.json_response(said('{"targetId": "p', finish="length"))
-
-
-async def no_json(request, body):
-    if body.get("stream"):
-        return await stream(request, b"data: {nonsense\n\n")
-    return web.json_response(said("I would rather talk about the weather."))
+    return answer
 
 
 async def rubbish(request, body):
     return web.Response(body=b"\x00\xff" * 50, content_type="application/json")
-
-
-async def refuses(request, body):
-    if body.get("stream"):
-        return await stream(request, part(None, refusal="I cannot take part in a murder."), b"data: [DONE]\n\n")
-    return web.json_response(said(None, refusal="I cannot take part in a murder."))
-
-
-async def says_nothing(request, body):
-    if body.get("stream"):
-        return await stream(request, b"data: [DONE]\n\n")
-    return web.json_response({**said(""), "choices": []})
-
-
-async def too_many(request, body):
-    return web.json_response({"error": {"message": "slow down"}}, status=429, headers={"Retry-After": "0.01"})
-
-
-async def broken(request, body):
-    return web.json_response({"error": {"message": "oops"}}, status=500)
 
 
 async def unauthorized(request, body):
@@ -124,16 +100,21 @@ async def unauthorized(request, body):
     return web.json_response({"error": {"message": f"wrong key {key}"}}, status=401)
 
 
+slow = gives(said("{}"), wait=30)
+no_json = gives(said("I would rather talk about the weather."), b"data: {nonsense\n\n")
+NO = "I cannot take part in a murder."
+refuses = gives(said(None, refusal=NO), part(None, refusal=NO), b"data: [DONE]\n\n")
+says_nothing = gives({**said(""), "choices": []}, b"data: [DONE]\n\n")
 MISBEHAVIOURS = {
     "slow": slow,
-    "slow in the middle": slow_in_the_middle,
-    "cut off": cut_off,
+    "slow in the middle": gives(None, part("I "), wait=30),
+    "cut off": gives(said('{"targetId": "p', finish="length"), part("I suspect "), cut=True),
     "not JSON": no_json,
     "rubbish": rubbish,
     "refuses": refuses,
     "says nothing": says_nothing,
-    "429": too_many,
-    "500": broken,
+    "429": gives({"error": {"message": "slow down"}}, status=429, headers={"Retry-After": "0.01"}),
+    "500": gives({"error": {"message": "oops"}}, status=500),
     "401": unauthorized,
 }
 

@@ -3,9 +3,11 @@
 import numpy as np
 import shapely
 from parlour.envs.core.rng import streams
+from parlour.envs.tangram.corners import measure, survey
 from parlour.envs.tangram.generator import ANY, find
 from parlour.envs.tangram.geometry import place
 from parlour.envs.tangram.lattice import AREAS, ASPECTS, RINGS, VERTICES
+from parlour.envs.tangram.rules import put
 from parlour.envs.tangram.silhouettes import built
 
 
@@ -51,3 +53,16 @@ def drawn(count, seed):
         placed = np.column_stack([steps, at])[np.argsort(pieces)]
         figures.append(built(f"random {seed}.{number}", [placed]))
     return figures
+
+
+def spoilt(game, seed, strays):
+    """Return a board of a random figure with so many pieces in random poses that collide with nothing."""
+    draw, table = np.random.default_rng(seed), game.tables(1)[0]
+    table.stream = seed
+    game.rules.reset(table)
+    for piece in draw.choice(7, strays, replace=False).tolist():
+        while not table.on_board[piece] or table.hits[piece]:
+            put(table, piece, *draw.uniform(15, 85, 2).tolist(), float(draw.choice([0, 17, 90])))
+    measure(table)
+    survey(table)
+    return table

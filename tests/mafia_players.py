@@ -131,21 +131,19 @@ class Silent(Plain):
 class Endless(Plain):
     """Streams for ever, without a pause."""
 
+    words = "and so on "
+
     async def think(self, context, private_info):
         while True:
-            yield "and so on "
+            yield self.words
 
     say = think
 
 
-class EndlessNothing(Plain):
+class EndlessNothing(Endless):
     """Streams nothing for ever, without a pause."""
 
-    async def think(self, context, private_info):
-        while True:
-            yield ""
-
-    say = think
+    words = ""
 
 
 class Blocking(Plain):

@@ -53,5 +53,6 @@ def game(hidden=("choice",)):
         rules=Rules(blank=BLANK, num_actions=3, reset=reset, step=step, legal=legal),
         encoders={"v0": v0, **full},
         payoffs=Payoffs(-1, 1, zero_sum=True),
+        actions=("rock", "paper", "scissors"),
         hidden=hidden,
     )

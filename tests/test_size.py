@@ -21,8 +21,7 @@ def one():
 '''
 
 
-@pytest.fixture
-def checkout(tmp_path):
+def test_a_line_too_many_and_a_raised_total_fail(tmp_path):
     def git(*words):
         subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=tmp_path, check=True)
 
@@ -37,32 +36,22 @@ def checkout(tmp_path):
     (tmp_path / "wrappers/live/poker/b.py").write_text(SOURCE * 2)
     (tmp_path / "docs/a.md").write_text("three short words\n")
     git("init", "-q")
-    return tmp_path, git, size
-
-
-def test_what_is_counted_and_one_line_too_many_fails(checkout):
-    root, _, size = checkout
     assert size("--lower").returncode == 0
-    limits = tomllib.loads((root / ".ci" / "size.toml").read_text())
+    file = tmp_path / ".ci" / "size.toml"
+    limits = file.read_text()
     expected = {"envs/core": 4, "wrappers/live": 8, "wrappers/live/poker": 8, "wrappers": 8, "packages": 12, "words": 3}
-    assert expected.items() <= limits.items()
+    assert expected.items() <= tomllib.loads(limits).items()
+    git("add", "-A")
+    git("commit", "-qm", "limits")
     for line, code in (("# a comment more\n", 0), ("x = 1\n", 1)):
-        with (root / "envs/core/a.py").open("a") as file:
-            file.write(line)
+        with (tmp_path / "envs/core/a.py").open("a") as source:
+            source.write(line)
         told = size()
         assert told.returncode == code
     assert "envs/core: 5 is more than 4" in told.stderr and "packages: 13 is more than 12" in told.stderr
-
-
-def test_the_limit_of_a_total_never_rises(checkout):
-    root, git, size = checkout
-    size("--lower")
-    git("add", "-A")
-    git("commit", "-qm", "limits")
-    limits = root / ".ci" / "size.toml"
-    before = limits.read_text()
-    limits.write_text(before.replace('"envs/core" = 4', '"envs/core" = 40'))
-    assert size().returncode == 0  # a folder's limit may
-    limits.write_text(before.replace('"packages" = 12', '"packages" = 40'))
+    (tmp_path / "envs/core/a.py").write_text(SOURCE)
+    file.write_text(limits.replace('"envs/core" = 4', '"envs/core" = 40'))
+    assert size().returncode == 0  # a folder's limit may rise
+    file.write_text(limits.replace('"packages" = 12', '"packages" = 40'))
     told = size()
     assert told.returncode == 1 and "packages: its limit of 40 was 12 before" in told.stderr

@@ -5,30 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 from gymnasium import spaces
-from parlour.envs import (
-    Action,
-    ActionResult,
-    AgentResponse,
-    AllowedAction,
-    Capabilities,
-    Chance,
-    Encoder,
-    Game,
-    Layout,
-    Payoffs,
-    Renderer,
-    Rules,
-    Slice,
-    new_table,
-    with_required_fields,
-)
+from parlour import envs
 from parlour.envs.core.compiled import compiled
 from parlour.envs.core.rng import draw
 from parlour.envs.core.view import default_view
 
 KINDS, AGENTS = ("pass", "bet"), ("player_0", "player_1")
+NO_PAYLOAD = {"additionalProperties": False}
 FIELDS = [("cards", "i1", 2), ("moves", "i1", 3), ("count", "i4"), ("showdown", "?")]
-BLANK = new_table(with_required_fields(2, *FIELDS), cards=-1)
+BLANK = envs.new_table(envs.with_required_fields(2, *FIELDS), cards=-1)
 
 
 @compiled
@@ -97,18 +82,20 @@ def observe_other_card(table, seat, at, out):
 
 
 V0 = [
-    Slice("is_my_turn", (1,), 0, 1, ""),
-    Slice("game_state.card", (2, 3), 0, 1, "own card, one-hot, in the row of the own seat", axes=("seat", "card")),
-    Slice("game_state.moves", (3, 2), 0, 1, "in order, one-hot: pass, bet", axes=("move", ("pass", "bet"))),
-    Slice("outcome.payoff", (1,), -2, 2, "own chips won"),
+    envs.Slice("is_my_turn", (1,), 0, 1, ""),
+    envs.Slice("game_state.card", (2, 3), 0, 1, "own card, one-hot, in the row of the own seat", axes=("seat", "card")),
+    envs.Slice("game_state.moves", (3, 2), 0, 1, "in order, one-hot: pass, bet", axes=("move", ("pass", "bet"))),
+    envs.Slice("outcome.payoff", (1,), -2, 2, "own chips won"),
 ]
-HIDDEN = [Slice("game_state.other_card", (3,), 0, 1, "the other's card, one-hot", axes=("card",))]
+HIDDEN = [envs.Slice("game_state.other_card", (3,), 0, 1, "the other's card, one-hot", axes=("card",))]
 
 
 def parse(table, action):
     if action.action_type not in KINDS:
-        return ActionResult(False, "invalid_action_type", f"{action.action_type!r} is neither pass nor bet")
-    return ActionResult(False, "invalid_payload", "takes none") if action.payload else KINDS.index(action.action_type)
+        return envs.ActionResult(False, "invalid_action_type", f"{action.action_type!r} is neither pass nor bet")
+    if action.payload:
+        return envs.ActionResult(False, "invalid_payload", "takes none")
+    return KINDS.index(action.action_type)
 
 
 def game_state(table, seat):
@@ -132,20 +119,20 @@ def resample(table, seat, generator):
 
 
 def game():
-    rules = Rules(blank=BLANK, num_actions=2, reset=reset, step=step, legal=legal)
+    rules = envs.Rules(blank=BLANK, num_actions=2, reset=reset, step=step, legal=legal)
     view = replace(
         default_view(rules, AGENTS), action_spaces=dict.fromkeys(KINDS, spaces.Dict({})), action_ranges=(), parse=parse,
-        encode=lambda table, action: AgentResponse(Action(KINDS[action])), game_state=game_state, load=load,
-        allowed=lambda state, seat, phase: [AllowedAction(kind, "", {"additionalProperties": False}) for kind in KINDS],
+        encode=lambda table, action: envs.AgentResponse(envs.Action(KINDS[action])), game_state=game_state, load=load,
+        allowed=lambda state, seat, phase: [envs.AllowedAction(kind, "", NO_PAYLOAD) for kind in KINDS],
         outcome=lambda table, seat: {"payoffs": [{"utility": float(won)} for won in table.rewards], "reason": "end"},
         resample=resample, phase=lambda table: "ended" if table.done else "betting",
     )  # fmt: skip
-    chance = Chance(begin=begin, step=step, outcomes=outcomes, play=deal)
-    v0 = Encoder(Layout(V0), observe)
-    return Game(
+    chance = envs.Chance(begin=begin, step=step, outcomes=outcomes, play=deal)
+    v0 = envs.Encoder(envs.Layout(V0), observe)
+    return envs.Game(
         name="three_cards", agents=AGENTS, rules=rules, view=view,
-        payoffs=Payoffs(-2, 2, zero_sum=True, unit_name="chips"),
+        payoffs=envs.Payoffs(-2, 2, zero_sum=True, unit_name="chips"),
         encoders={"v0": v0, "full": v0.extended(HIDDEN, observe_other_card, full_information=True)},
-        renderer=Renderer(lambda table, seat: str([game_state(table, i) for i in (0, 1) if seat in (None, i)])),
-        capabilities=Capabilities(chance=chance),
+        renderer=envs.Renderer(lambda table, seat: str([game_state(table, i) for i in (0, 1) if seat in (None, i)])),
+        capabilities=envs.Capabilities(chance=chance),
     )  # fmt: skip

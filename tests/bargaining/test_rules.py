@@ -68,11 +68,6 @@ def test_a_rejection_removes_the_offer():
     assert env.submit("player_1", Action("accept")).error == "game_rule_violation"
 
 
-def test_reservation_values_are_private_unless_public():
-    assert "opponent_reservation_value" not in negotiation().turn_state("player_0").game_state
-    assert negotiation(public=True).turn_state("player_0").game_state["opponent_reservation_value"] == 30
-
-
 @pytest.mark.parametrize(
     ("moves", "factor"),
     [
@@ -91,15 +86,3 @@ def test_an_offer_between_two_numbers_stands_for_the_nearer_one():
     game = envs.game("bargaining", offers=11)
     table = game.tables(1)[0]
     assert game.view.nearest(table, game.view.parse(table, Action("submit_offer", {"my_share": 47.0}))) == 5
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"reservations": (5, 4)}, {"reservations": (0, 101)}, {"reservations": 5}, {"reservations": [(0, 1)]},
-        {"reservations": "ab"},
-    ],
-)  # fmt: skip
-def test_a_bad_option_is_named(options):
-    with pytest.raises(ValueError, match=next(iter(options))):
-        envs.game("bargaining", **options)

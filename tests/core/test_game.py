@@ -9,31 +9,16 @@ import pytest
 import three_cards
 from gymnasium import spaces
 from parlour import envs
-from parlour.envs import (
-    ActionGrid,
-    ActionRange,
-    Capabilities,
-    Chance,
-    Encoder,
-    Game,
-    Layout,
-    Payoffs,
-    Renderer,
-    Slice,
-    Teams,
-    new_table,
-    record,
-)
 from parlour.envs.core.options import rules_of
 
 GAME = three_cards.game()
-HEAP = Slice("game_state.heap", (1,), 0, 21, "stones")
+HEAP = envs.Slice("game_state.heap", (1,), 0, 21, "stones")
 
 
 def required(**changed):
     """A record with the required fields, some of another type."""
     types = {"stream": ("u8",), "turn": ("i4",), "done": ("?",), "rewards": ("f8", 2)}
-    return new_table(record(*((name, *kind) for name, kind in (types | changed).items())))
+    return envs.new_table(envs.record(*((name, *kind) for name, kind in (types | changed).items())))
 
 
 GAMES = [
@@ -48,7 +33,7 @@ GAMES = [
     ({"view": "view"}, "view is 'view'; it needs to be of the type View"),
     ({"view": None}, "'full' shows hidden information, and the default view hides nothing"),
     (
-        {"view": replace(GAME.view, action_ranges=(ActionRange(0, 3, ("bet",), ""),))},
+        {"view": replace(GAME.view, action_ranges=(envs.ActionRange(0, 3, ("bet",), ""),))},
         "end at 3; there are 2 action",
     ),
     ({"bots": {"caller": lambda game: None}}, r"bots: caller takes \(game\); it needs to take \(game, seed\)"),
@@ -98,28 +83,31 @@ def test_rules_of_wrong_parts_are_refused(parts, sentence):
 )
 def test_a_layout_of_wrong_slices_is_refused(slices, sentence):
     with pytest.raises(ValueError, match=sentence):
-        Layout(slices)
+        envs.Layout(slices)
 
 
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: Encoder([HEAP], nim.observe), "Encoder: layout is .* needs to be of the type Layout"),
-        (lambda: Encoder(Layout([HEAP]), nim.observe, "yes"), "full_information is 'yes'"),
+        (lambda: envs.Encoder([HEAP], nim.observe), "Encoder: layout is .* needs to be of the type Layout"),
+        (lambda: envs.Encoder(envs.Layout([HEAP]), nim.observe, "yes"), "full_information is 'yes'"),
         (lambda: replace(GAME.view, parse=None), "View: parse is None"),
         (lambda: replace(GAME.view, action_spaces=["bet"]), "action_spaces is .* needs to be a dict"),
         (lambda: replace(GAME.view, action_spaces={"bet": spaces.Discrete(2)}), "the space of 'bet' is Discrete"),
-        (lambda: replace(GAME.view, action_ranges=(ActionRange(1, 2, ("bet",), ""),)), "needs to begin at 0"),
-        (lambda: ActionGrid((), print, print), r"sizes is \(\)"),
-        (lambda: Renderer(str, None), "Renderer: picture is None"),
-        (lambda: Payoffs(1, -1), "low=1, high=-1: give two finite numbers, low first"),
-        (lambda: Payoffs(0, 1, episode_name=" "), "episode_name=' ' needs to be a word, such as 'game'"),
-        (lambda: Payoffs(0, 1, unit=0), "unit=0 needs to be above 0"),
-        (lambda: Payoffs(-1, 1, zero_sum=True, shared=True), r"zero_sum and shared: .* set one"),
-        (lambda: Teams(("town",), print), "names is .* at least 2"),
-        (lambda: Teams(("town", "town"), print), "'town' is in names more than once"),
-        (lambda: Chance(begin=print, step=print, outcomes=print, play=print, probability=0.5), "probability is 0.5"),
-        (lambda: Capabilities(chance=True), "chance is True; it needs to be of the type Chance"),
+        (lambda: replace(GAME.view, action_ranges=(envs.ActionRange(1, 2, ("bet",), ""),)), "needs to begin at 0"),
+        (lambda: envs.ActionGrid((), print, print), r"sizes is \(\)"),
+        (lambda: envs.Renderer(str, None), "Renderer: picture is None"),
+        (lambda: envs.Payoffs(1, -1), "low=1, high=-1: give two finite numbers, low first"),
+        (lambda: envs.Payoffs(0, 1, episode_name=" "), "episode_name=' ' needs to be a word, such as 'game'"),
+        (lambda: envs.Payoffs(0, 1, unit=0), "unit=0 needs to be above 0"),
+        (lambda: envs.Payoffs(-1, 1, zero_sum=True, shared=True), r"zero_sum and shared: .* set one"),
+        (lambda: envs.Teams(("town",), print), "names is .* at least 2"),
+        (lambda: envs.Teams(("town", "town"), print), "'town' is in names more than once"),
+        (
+            lambda: envs.Chance(begin=print, step=print, outcomes=print, play=print, probability=0.5),
+            "probability is 0.5",
+        ),
+        (lambda: envs.Capabilities(chance=True), "chance is True; it needs to be of the type Chance"),
         (lambda: envs.register("wrong-v0", nim.game()), "source is .*; it needs to be a function"),
     ],
 )
@@ -142,7 +130,7 @@ def test_a_small_game_needs_ten_arguments_and_forty_lines():
     assert len(Path(nim.__file__).read_text(encoding="utf-8").splitlines()) <= 40
     needed = [
         field.name
-        for part in (Game, type(GAME.rules))
+        for part in (envs.Game, type(GAME.rules))
         for field in fields(part)
         if field.default is MISSING and field.default_factory is MISSING
     ]
@@ -177,12 +165,12 @@ def test_names_that_do_not_fit_the_actions_are_refused(changed, words):
 
 
 def test_a_record_has_every_field_that_games_need_and_names_by_which_python_finds_them():
-    short = np.zeros(1, record(("turn", "i4"), ("rewards", "f8", 2), ("done", "?"), *three_cards.FIELDS))
+    short = np.zeros(1, envs.record(("turn", "i4"), ("rewards", "f8", 2), ("done", "?"), *three_cards.FIELDS))
     with pytest.raises(ValueError, match="the record has no stream; it needs stream, turn"):
         replace(GAME.rules, blank=short.view(np.recarray))
     for name in ("size", "class", "my field", ""):
         with pytest.raises(ValueError, match=f"cannot be called '{name}'"):
-            record(("stream", "u8"), (name, "i4"))
+            envs.record(("stream", "u8"), (name, "i4"))
 
 
 OPTIONS = [

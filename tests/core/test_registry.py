@@ -108,23 +108,3 @@ def test_importing_loads_no_learning_plotting_or_network_library_and_starts_no_t
     assert not top & {*libraries.split(" "), "envs", "wrappers", "training"}
     assert threads == 0
     assert "parlour.envs.holdem" not in modules
-
-
-@pytest.mark.slow
-def test_no_module_is_imported_under_the_folders_names():
-    code = """if True:
-        import importlib, json, pkgutil, sys
-        import parlour.envs, parlour.wrappers
-
-        # not in dev
-        extras = "pyspiel numba_cuda ray torchrl tensordict tree jax fastapi httpx verifiers".split()
-        for package in (parlour.envs, parlour.wrappers):
-            for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-                try:
-                    importlib.import_module(found.name)
-                except ImportError as error:
-                    if error.name not in extras:
-                        raise
-        print(json.dumps([name for name in sys.modules if name.split(".")[0] in ("envs", "wrappers", "training")]))
-        """
-    assert fresh(code) == []

@@ -32,19 +32,6 @@ def test_each_principal_pays_its_wage(high, word, expected):
     assert [row["role"] for row in outcome["payoffs"]] == ["principal", "principal", "agent"]
 
 
-def test_the_offers_are_seen_in_turn_and_the_effort_by_the_agent_alone():
-    state = played(NAME, offer(1, 4)).turn_state("player_1")
-    seen = state.game_state
-    assert (seen["principal_ids"], seen["agent_id"]) == (["player_0", "player_1"], "player_2")
-    assert (seen["contracts"], seen["all_principals_offered"]) == ({"player_0": {"w_low": 1, "w_high": 4}}, False)
-    seen = played(NAME, offer(1, 4), offer(0, 2)).turn_state("player_2").game_state
-    assert (seen["total_w_low"], seen["total_w_high"], seen["all_principals_offered"]) == (1, 6, True)
-    assert (seen["exp_payoff_low_effort"], seen["exp_payoff_high_effort"]) == (3, 3.5)
-    env = played(NAME, offer(1, 4), offer(0, 2), "accept_bundle", effort("high"))
-    assert env.turn_state("player_2").game_state["effort"] == "high"
-    assert "effort" not in env.turn_state("player_0").game_state
-
-
 CASES = [{}, {"seats": 4}, {"effort_cost": 2}, {"effort_cost": 2, "seats": 4}, {"effort_cost": 3.5, "seats": 4},
          {"effort_cost": 5}, {"p_high_high_effort": 0.3}, {"benefit_low": 6}]  # fmt: skip
 

@@ -2,18 +2,13 @@
 
 import numpy as np
 import pytest
-from parlour import envs
-from parlour.envs import Action, GameEnv
+from economics.matches import played
 from parlour.envs.economics.cournot import equilibrium_quantity
 
 
-def table_after(*actions, **options):
-    env = GameEnv(envs.game("cournot", **options))
-    env.reset(seed=1)
-    for action in actions:
-        action = Action("pass") if action == "pass" else Action("submit_quantity", {"quantity": action})
-        assert env.submit(env.agent_selection, action).ok
-    return env
+def table_after(*quantities, **options):
+    moves = (one if one == "pass" else ("submit_quantity", {"quantity": one}) for one in quantities)
+    return played("cournot", *moves, **options)
 
 
 def test_the_price_falls_with_the_total_quantity():
@@ -22,14 +17,6 @@ def test_the_price_falls_with_the_total_quantity():
     outcome = env.turn_state("player_0").outcome
     assert (outcome["reason"], outcome["price"], outcome["total_quantity"]) == ("market_cleared", 49.5, 50.5)
     assert outcome["payoffs"][1] == {"agent_id": "player_1", "quantity": 20.5, "marginal_cost": 20, "utility": 604.75}
-
-
-def test_a_quantity_is_hidden_until_the_market_is_over():
-    env = table_after(30)
-    seen = env.turn_state("player_1").game_state
-    assert seen["opponents_who_committed"] == ["player_0"] and seen["my_quantity"] is None
-    assert "quantity" not in seen["action_history"][0]
-    assert env.turn_state("player_0").game_state["my_quantity"] == 30
 
 
 def test_who_passes_may_choose_later():
@@ -45,17 +32,6 @@ def test_without_a_choice_in_time_all_get_nothing():
     env = table_after(30, "pass", "pass", max_rounds=2)
     assert env.table.done and not env.table.rewards.any()
     assert env.turn_state("player_0").outcome["reason"] == "max_rounds_exceeded"
-
-
-def test_rounds_are_paid_one_by_one_and_seen_afterwards():
-    env = table_after(30, 20, rounds=3)
-    assert not env.table.done and env.rewards["player_0"] == 900 and env.table.turn == 0
-    seen = env.turn_state("player_1").game_state
-    assert seen["past_rounds"] == [{"production": {"player_0": 30.0, "player_1": 20.0}}]
-    assert (seen["round_number"], seen["totals"]["player_1"]) == (1, 600.0)
-    for quantity in (0, 0, 10, 10):
-        env.submit(env.agent_selection, Action("submit_quantity", {"quantity": quantity}))
-    assert env.table.done and env.table.total[:2].tolist() == [900 + 0 + 600, 600 + 0 + 600]
 
 
 @pytest.mark.parametrize("seats", [2, 3, 5])

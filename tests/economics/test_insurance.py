@@ -35,16 +35,6 @@ def test_the_contract_pays_by_state(good, word, expected):
     }
 
 
-def test_after_a_rejection_the_insurer_offers_again():
-    env = played(NAME, "pass", offer(9, 1, 2), "reject", "pass", "pass")
-    state = env.turn_state("player_0")
-    seen = state.game_state
-    assert (state.phase, state.is_my_turn) == ("offer_contract", True)
-    assert (seen["offer_count"], seen["contract"], seen["accepted"], seen["turns_left"]) == (1, None, None, 1)
-    assert [row["action"] for row in seen["action_history"]] == ["pass", "offer", "reject", "pass", "pass"]
-    assert [row["phase"] for row in seen["action_history"]][1:3] == ["offer_contract", "accept_contract"]
-
-
 def test_the_effort_is_hidden_until_the_outcome():
     env = played(NAME, offer(5), "accept")
     schema = env.turn_state("player_1").allowed_actions[0].payload_schema

@@ -157,40 +157,25 @@ def test_in_the_last_round_nobody_passes_or_rejects():
 
 PLATFORM = {"agent_ids": ["bob", "ann"], "max_rounds": 20}
 NOISE = [{"agent_id": "ann", "action": "message_only", "round": 0}, {"agent_id": "bob", "action": "push", "round": 0}]
+OFFER, PROPOSAL = {"current_offer": {"bob": 5, "ann": 4}}, {"proposal": {"price": 42, "proposed_by": "bob"}}
 PASSES = [{"agent_id": agent, "action": "pass"} for agent in ("bob", "ann", "bob", "ann", "bob")]
 
 
-@pytest.mark.parametrize(
-    ("name", "state", "expected"),
-    [
-        ("centipede", {"small_pile": 2, "large_pile": 8, "push_count": 1, "max_pushes": 10}, (1, 1, -1, 0)),
-        # In round 7 of the platform's 20 each of the two has 7 turns left of our 20.
-        ("dutch_auction", {"current_price": "90", "current_round": 7, "my_valuation": 80}, (1, 90, -1, 13)),
-        (
-            "english_auction",
-            {"current_bid": 35, "highest_bidder": "bob", "bids": {"bob": 35, "ann": "30"}},
-            (1, 35, 0, 2),
-        ),
-        (
-            "bilateral_trade",
-            {"buyer": "bob", "seller": "ann", "proposal": {"price": 42, "proposed_by": "bob"}},
-            (1, 42, 0, 2),
-        ),
-        (
-            "hold_up",
-            {"investments": {"bob": 2, "ann": 1}, "current_offer": {"bob": 5, "ann": 4}, "last_offer_by": "bob"},
-            (1, 5, 0, 2),
-        ),
-    ],
-)  # fmt: skip
+STATES = [
+    ("centipede", {"small_pile": 2, "large_pile": 8, "push_count": 1, "max_pushes": 10}, (1, 1, -1, 0)),
+    # In round 7 of the platform's 20 each of the two has 7 turns left of our 20.
+    ("dutch_auction", {"current_price": "90", "current_round": 7, "my_valuation": 80}, (1, 90, -1, 13)),
+    ("english_auction", {"current_bid": 35, "highest_bidder": "bob", "bids": {"bob": 35, "ann": "30"}}, (1, 35, 0, 2)),
+    ("bilateral_trade", {"buyer": "bob", "seller": "ann", **PROPOSAL}, (1, 42, 0, 2)),
+    ("hold_up", {"investments": {"bob": 2, "ann": 1}, "last_offer_by": "bob", **OFFER}, (1, 5, 0, 2)),
+]
+
+
+@pytest.mark.parametrize(("name", "state", "expected"), STATES)
 def test_states_of_the_platform_are_read(name, state, expected):
     game = envs.game(name)
     told = {**PLATFORM, **state, "action_history": NOISE if name == "centipede" else [*NOISE, *PASSES]}
-    tables, seat = game.view.load(
-        TurnState(
-            "m", name, "ann", "bargain" if name == "hold_up" else game.view.phase(game.tables(1)[0]), True, "ann", told
-        )
-    )
-    table = tables[0]
+    phase = "bargain" if name == "hold_up" else game.view.phase(game.tables(1)[0])
+    (table,), seat = game.view.load(TurnState("m", name, "ann", phase, True, "ann", told))
     assert (seat, table.standing, table.owner, table.cycle) == expected
     assert table.turn == 1 and game.mask(table, 1).any()

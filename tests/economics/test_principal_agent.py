@@ -17,10 +17,6 @@ def score(number, **more):
     return "record_outcome_score", {"score": number, **more}
 
 
-def offered(state):
-    return [one.action_type for one in state.allowed_actions]
-
-
 @pytest.mark.parametrize(
     ("number", "label", "payment"),
     [
@@ -48,20 +44,6 @@ def test_a_rejection_ends_the_match():
     assert state.game_state["accepted"] is False
 
 
-def test_the_worker_asks_and_the_principal_answers():
-    env = played(NAME, POST, ASK)
-    state = env.turn_state("player_0")
-    assert (state.phase, state.is_my_turn) == ("clarify", True)
-    assert offered(state) == ["skip_clarify", "answer_clarification", "message_only"]
-    assert [row["answer"] for row in state.game_state["clarifications"]] == [None]
-    env = played(NAME, POST, ASK, REPLY)
-    state = env.turn_state("player_1")
-    assert (state.phase, state.is_my_turn, len(state.game_state["clarifications"])) == ("clarify", True, 1)
-    assert offered(state) == ["skip_clarify", "ask_clarification", "message_only"]
-    assert played(NAME, POST, ASK, REPLY, ASK, REPLY).turn_state("player_1").phase == "respond"
-    assert played(NAME, POST, ASK, REPLY, ASK, "skip_clarify").turn_state("player_1").phase == "respond"
-
-
 def test_texts_are_messages_to_the_other():
     env = played(NAME, POST, ASK, REPLY, "skip_clarify", "accept_contract", DELIVER)
     texts = [message.content for message in env.turn_state("player_0").messages]
@@ -77,12 +59,6 @@ def test_the_equilibrium_pays_least_and_refuses_a_loss(levels, expected):
     tables = tables_with_seed(game, 1, 5)
     play_until_done(game, [game.bots["equilibrium"](game, seed=1)], tables)
     assert tables["total"][0, :2].tolist() == [-expected, expected]
-
-
-@pytest.mark.parametrize("levels", [{}, {"a": [0]}, {"a": [-1, 2]}, {"a": "xy"}, {k: [0, 1] for k in "abcde"}])
-def test_levels_that_cannot_be_are_refused(levels):
-    with pytest.raises(ValueError, match="outcome_levels"):
-        envs.game(NAME, outcome_levels=levels)
 
 
 def state_of(me, phase, **more):

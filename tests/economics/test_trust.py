@@ -1,15 +1,12 @@
 """The trust game: what arrives, what may be returned, and subgame-perfect play."""
 
 import numpy as np
-from parlour import envs
-from parlour.envs import Action, GameEnv
+from economics.matches import played
+from parlour.envs import Action
 
 
-def sent(amount, **options):
-    env = GameEnv(envs.game("trust", **options))
-    env.reset(seed=1)
-    assert env.submit("player_0", Action("send", {"amount": amount})).ok
-    return env
+def sent(amount):
+    return played("trust", ("send", {"amount": amount}))
 
 
 def test_the_amount_is_multiplied_and_partly_returned():

@@ -130,8 +130,7 @@ TOLERANCE = 0.003 if FAST else 0.1  # some four standard errors
 
 @INTERPRETED_OVERFLOW
 @pytest.mark.parametrize(
-    ("hole", "opponents", "known"),
-    [("As Ad", 1, 0.8520), ("7s 2d", 1, 0.3458), ("As Ad", 8, 0.347)],
+    ("hole", "opponents", "known"), [("As Ad", 1, 0.8520), ("7s 2d", 1, 0.3458), ("As Ad", 8, 0.347)]
 )
 def test_equity_before_the_flop(hole, opponents, known):
     assert equity(hole, opponents=opponents) == pytest.approx(known, abs=TOLERANCE)

@@ -89,21 +89,3 @@ def test_turns_and_flops_are_enumerated_where_the_deals_are_few():
     assert values(tree, tree.uniform()).sum() == pytest.approx(0, abs=1e-9)
     for options in ({"ranges": None}, {"button": None}, {"board": "2c7d"}):
         assert envs.game("holdem", **{**RIVER, "ranges": few, **options}).capabilities.chance is None
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"start": "showdown"}, "no start is called 'showdown'"),
-        ({"board": "2c2c"}, "at most five different cards"),
-        ({"ranges": ["AA"]}, "give a range, or None, for each of the 2 seats"),
-        ({"ranges": ["KhKd", None]}, "no hands of these ranges can be dealt together"),
-        ({"ranges": ["AKz", None]}, "'AKz' is no range"),
-        ({"ranges": ["AA:0", None]}, "no hand has a weight above 0"),
-        ({"ranges": [[1.0, 2.0], None]}, "1,326 weights"),
-        ({"hands": 2}, "an episode is one hand"),
-    ],
-)
-def test_what_cannot_be_is_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        envs.game("holdem", **{**RIVER, **options})

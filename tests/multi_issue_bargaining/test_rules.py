@@ -87,20 +87,3 @@ def test_opposed_preferences_rise_for_one_agent_and_fall_for_the_other():
     worth = env.table.worth
     assert (np.diff(worth[0, :3, :4]) >= 0).all()
     assert (np.diff(worth[1, :3, :4]) <= 0).all()
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"issues": []}, "1 to 5 numbers"),
-        ({"issues": [10, 10, 10, 10]}, "at most 1,024"),
-        ({"issues": {"": 3}}, "issues="),
-        ({"issues": [2], "preferences": [[[0, 1]], [[0, 2]]]}, "from 0 to 1"),
-        ({"issues": [2, 2], "preferences": [[[0, 1], [0, 0.1]]] * 2}, "at most 1"),
-        ({"issues": [2], "preferences": [[[0, 1]]]}, "each seat"),
-        ({"reservations": (0.2, 1.2)}, "reservations="),
-    ],
-)
-def test_wrong_options_are_named(options, words):
-    with pytest.raises(ValueError, match=words):
-        envs.game("multi_issue_bargaining", **options)

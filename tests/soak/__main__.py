@@ -5,13 +5,13 @@
 """
 
 import asyncio
-import contextlib
 import json
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from random import Random
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
@@ -20,7 +20,7 @@ from parlour.training.parser import one_by_one
 
 from .claims import growth
 from .poker import PokerSoak, SoakSettings
-from .proxy import Dice, clock
+from .proxy import clock, wait
 
 SAMPLE_SECONDS = 10.0
 ERRORS = ("Traceback", " ERROR ", " CRITICAL ")
@@ -39,17 +39,18 @@ async def soak(soaked: PokerSoak, settings: SoakSettings, tell: Callable[[str], 
     async with soaked.running():
         began = clock()
         ended = began + 3600 * settings.hours
-        async with _background(_restarts(soaked, settings, began), _samples(soaked)):
+        async with asyncio.TaskGroup() as group:
+            beside = [group.create_task(one) for one in (_restarts(soaked, settings, began), _samples(soaked))]
             told = began
             while clock() < ended:
                 await asyncio.sleep(min(1.0, max(0.0, ended - clock())))
                 soaked.look()
-                for case in soaked.claims.news():
-                    tell(f"{_hours(clock() - began)} BROKEN {case}")
                 if clock() - told >= settings.report_every:
                     told = clock()
                     sizes = " ".join(f"{end.name} {end.latest or 0:.0f}" for end in ends)
                     tell(f"{_hours(told - began)} {soaked.status()}; MB {sizes}; broken: {soaked.claims.broken}")
+            for task in beside:
+                task.cancel()
         seconds = clock() - began
     memory = {}
     for end in ends:
@@ -58,16 +59,14 @@ async def soak(soaked: PokerSoak, settings: SoakSettings, tell: Callable[[str], 
         case = f"{end.name}: {len(errors)} errors in {end.errors}; first {errors[:1]}"
         soaked.claims.check("logs", not errors, case)
         if end.samples:
-            found = growth([one for one in end.samples if one[0] - end.started >= settings.warm_up])
-            verdict = found.verdict(settings.growth_limit)
-            memory[end.name] = {**found.plain(), "verdict": verdict, "mb": end.latest}
-            if verdict != "undecided":
-                soaked.claims.check("memory", verdict == "flat", f"{end.name}: {found.plain()}")
+            late = [one for one in end.samples if one[0] - end.started >= settings.warm_up]
+            memory[end.name] = found = {**growth(late, settings.growth_limit), "mb": end.latest}
+            if found["verdict"] != "undecided":
+                soaked.claims.check("memory", found["verdict"] == "flat", f"{end.name}: {found}")
     return {
         "seconds": round(seconds, 1),
         "broken": soaked.claims.broken,
         "claims": {name: asdict(claim) for name, claim in soaked.claims.claims.items()},
-        "figures": soaked.figures(),
         "counts": dict(sorted(soaked.claims.counts.items())),
         "seconds_measured": soaked.claims.times(),
         "memory": memory,
@@ -85,28 +84,18 @@ async def _samples(soaked: PokerSoak) -> None:
 
 async def _restarts(soaked: PokerSoak, settings: SoakSettings, began: float) -> None:
     """Kill the host and the agents' processes from time to time, one after another, in the first part of the run."""
-    dice, rates = Dice(settings.rates, f"{settings.seed} restarts"), settings.rates
+    random, rates = Random(f"{settings.seed} restarts"), settings.rates
     agents = [name for name in soaked.ends if name != "host"]
     last = began + settings.restarts * 3600 * settings.hours
-    host, agent = (began + dice.wait(rate) for rate in (rates.host_restarts, rates.agent_restarts))
+    host, agent = (began + wait(rate, random) for rate in (rates.host_restarts, rates.agent_restarts))
     while min(host, agent) < last:
         await asyncio.sleep(max(0.0, min(host, agent) - clock()))
         if host <= agent:
-            await soaked.restart("host", dice.down())
-            host = clock() + dice.wait(rates.host_restarts)
+            await soaked.restart("host", random.uniform(0.0, rates.longest_down))
+            host = clock() + wait(rates.host_restarts, random)
         else:
-            await soaked.restart(agents[dice.pick(len(agents))], dice.down())
-            agent = clock() + dice.wait(rates.agent_restarts)
-
-
-@contextlib.asynccontextmanager
-async def _background(*work: Any) -> AsyncIterator[None]:
-    """Run coroutines beside a block; an error in one ends the block."""
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one) for one in work]
-        yield
-        for task in tasks:
-            task.cancel()
+            await soaked.restart(random.choice(agents), random.uniform(0.0, rates.longest_down))
+            agent = clock() + wait(rates.agent_restarts, random)
 
 
 def _hours(seconds: float) -> str:
@@ -115,7 +104,7 @@ def _hours(seconds: float) -> str:
 
 def text(report: dict[str, Any]) -> str:
     """Return a report (see `soak`) as text: claims, figures, times, faults, memory."""
-    lines = [f"{report['seconds'] / 3600:.2f} hours; {_words(report['figures'])}", ""]
+    lines = [f"{report['seconds'] / 3600:.2f} hours, {report['counts'].get('hands', 0)} hands", ""]
     for claim in report["claims"].values():
         verdict = (
             f"BROKEN {claim['broken']} times" if claim["broken"] else "holds" if claim["checks"] else "not checked"
@@ -133,10 +122,7 @@ def _words(value: Any) -> str:
 
 
 def run(
-    settings: SoakSettings,
-    *,
-    faults: float = 1.0,
-    json_file: Annotated[Path | None, Parameter(name="--json")] = None,
+    settings: SoakSettings, *, faults: float = 1.0, json_file: Annotated[Path | None, Parameter(name="--json")] = None
 ) -> int:
     """Play for hours, with faults between a host and its agents, and check what is claimed of both.
 

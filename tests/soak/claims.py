@@ -2,7 +2,7 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any
@@ -30,13 +30,14 @@ class Claims:
     Attributes:
         counts: what happened and is no claim: faults, reconnects, refusals.
         seconds: measured times by name.
+        tell: is called with the first cases of each claim that do not hold.
     """
 
-    def __init__(self, texts: Mapping[str, str]) -> None:
+    def __init__(self, texts: Mapping[str, str], tell: Callable[[str], None] = print) -> None:
         self.claims = {name: Claim(text) for name, text in texts.items()}
+        self.tell = tell
         self.counts: Counter[str] = Counter()
         self.seconds: dict[str, array[float]] = {}
-        self._told: set[str] = set()
 
     def check(self, name: str, holds: bool, case: str) -> None:
         """Count a check of a claim; `case` says what was found, for the report if it does not hold."""
@@ -46,17 +47,11 @@ class Claims:
             claim.broken += 1
             if len(claim.examples) < MOST_EXAMPLES:
                 claim.examples.append(case)
+                self.tell(f"BROKEN {name}: {case}")
 
     def measure(self, name: str, seconds: float) -> None:
         """Add a measured time."""
         self.seconds.setdefault(name, array("d")).append(seconds)
-
-    def news(self) -> list[str]:
-        """Return the examples of broken claims since the last call."""
-        told = [f"{name}: {case}" for name, claim in self.claims.items() for case in claim.examples]
-        new = [case for case in told if case not in self._told]
-        self._told.update(new)
-        return new
 
     @property
     def broken(self) -> int:
@@ -76,46 +71,26 @@ def summary(ordered: list[float]) -> dict[str, float]:
     return {**found, "max": round(ordered[-1], 4)}
 
 
-@dataclass(frozen=True)
-class Growth:
-    """MB an hour by which memory grows, with the ends of its 95 % interval; None where the samples are too few."""
-
-    per_hour: float
-    low: float | None
-    high: float | None
-    samples: int
-    hours: float
-
-    def verdict(self, limit: float) -> str:
-        """Return ``flat`` (the interval is below `limit` MB an hour), ``grows`` (above it) or ``undecided``."""
-        if self.low is None or self.high is None:
-            return "undecided"
-        return "grows" if self.low > limit else "flat" if self.high <= limit else "undecided"
-
-    def plain(self) -> dict[str, Any]:
-        """Return it for JSON."""
-        ends = [None if end is None else round(end, 3) for end in (self.low, self.high)]
-        rate, hours = round(self.per_hour, 3), round(self.hours, 3)
-        return {"mb_per_hour": rate, "interval_95": ends, "samples": self.samples, "hours": hours}
-
-
-def growth(samples: list[tuple[float, float]]) -> Growth:
+def growth(samples: list[tuple[float, float]], limit: float) -> dict[str, Any]:
     """Return the growth of a process's memory, from times in seconds and sizes in MB.
 
     Neighbouring samples are alike, so that they count for less: the standard error is that of n·(1-r)/(1+r) independent
-    ones, where r is the correlation of neighbouring residuals.
+    ones, where r is the correlation of neighbouring residuals. ``verdict``: ``flat`` (the 95 % interval is below
+    `limit` MB an hour), ``grows`` (above it) or ``undecided``, also where the samples are too few for an interval.
     """
     count = len(samples)
     if count < 3:
-        return Growth(0.0, None, None, count, 0.0)
+        return {"samples": count, "verdict": "undecided"}
     times, sizes = np.array(samples).T
     hours = times / 3600
-    slope, start = np.polyfit(hours, sizes, 1)
+    slope, start = map(float, np.polyfit(hours, sizes, 1))
     rest = sizes - start - slope * hours
     squares, spread = float(rest @ rest), float(((hours - hours.mean()) ** 2).sum())
     alike = float(rest[:-1] @ rest[1:]) / squares if squares else 0.0
+    found = {"mb_per_hour": round(slope, 3), "samples": count, "hours": round(float(hours[-1] - hours[0]), 3)}
     independent = count * (1 - alike) / (1 + alike)
     if independent < 5:
-        return Growth(float(slope), None, None, count, hours[-1] - hours[0])
+        return {**found, "verdict": "undecided"}
     error = NORMAL_95 * sqrt(squares / count / (independent - 2) / (spread / count))
-    return Growth(float(slope), float(slope - error), float(slope + error), count, float(hours[-1] - hours[0]))
+    verdict = "grows" if slope - error > limit else "flat" if slope + error <= limit else "undecided"
+    return {**found, "interval_95": [round(slope - error, 3), round(slope + error, 3)], "verdict": verdict}

@@ -521,11 +521,6 @@ class PokerSoak:
             f"{counts['timeouts']} turns timed out under a fault, {counts['reconnects']} reconnects"
         )
 
-    def figures(self) -> dict[str, Any]:
-        """Return the figures for the report."""
-        counts = self.claims.counts
-        return {name: counts[name] for name in ("hands", "actions", "timeouts", "left", "reconnects", "joins")}
-
     async def _listening(self) -> None:
         """Wait until the host answers.
 

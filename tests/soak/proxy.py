@@ -70,44 +70,20 @@ class FaultRates:
         return replace(self, **{name: factor * value for name, value in rates.items()})
 
 
-class Dice:
-    """The random numbers of one stream of faults.
+def frame_fault(rates: FaultRates, random: Random) -> FrameFault | None:
+    """Return what happens to the next frame; None: nothing."""
+    shares = (rates.drop, rates.broken, rates.delay, rates.duplicate, rates.reorder, 1.0)
+    return (*get_args(FrameFault), None)[bisect(list(accumulate(shares)), random.random())]
 
-    Args:
-        rates: how often.
-        seed: any text; streams with other seeds are independent.
-    """
 
-    def __init__(self, rates: FaultRates, seed: str) -> None:
-        self._rates = rates
-        self._random = Random(seed)
+def wait(per_hour: float, random: Random) -> float:
+    """Return the seconds until the next of events that happen so often; infinity where they never do."""
+    return random.expovariate(per_hour / 3600) if per_hour > 0 else float("inf")
 
-    def frame(self) -> FrameFault | None:
-        """Return what happens to the next frame; None: nothing."""
-        rates = self._rates
-        shares = (rates.drop, rates.broken, rates.delay, rates.duplicate, rates.reorder, 1.0)
-        faults = (*get_args(FrameFault), None)
-        return faults[bisect(list(accumulate(shares)), self._random.random())]
 
-    def seconds(self) -> float:
-        """Return the length of a delay."""
-        return self._random.uniform(0.0, self._rates.longest_delay)
-
-    def down(self) -> float:
-        """Return for how many seconds a killed process is away."""
-        return self._random.uniform(0.0, self._rates.longest_down)
-
-    def wait(self, per_hour: float) -> float:
-        """Return the seconds until the next of events that happen so often; infinity where they never do."""
-        return self._random.expovariate(per_hour / 3600) if per_hour > 0 else float("inf")
-
-    def broken(self, data: bytes) -> bytes:
-        """Return the beginning of a message: at least one byte, and at least one less than all."""
-        return data[: self._random.randint(1, max(1, len(data) - 1))]
-
-    def pick(self, count: int) -> int:
-        """Return a number below `count`."""
-        return self._random.randrange(count)
+def broken(data: bytes, random: Random) -> bytes:
+    """Return the beginning of a message: at least one byte, and at least one less than all."""
+    return data[: random.randint(1, max(1, len(data) - 1))]
 
 
 class FaultProxy:
@@ -147,21 +123,21 @@ class FaultProxy:
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         self._count += 1
-        dice = Dice(self._rates, f"{self._seed} {self._count}")
+        random = Random(f"{self._seed} {self._count}")
         if web.WebSocketResponse().can_prepare(request).ok:
-            return await self._pass_websocket(request, dice)
-        return await self._pass_request(request, dice)
+            return await self._pass_websocket(request, random)
+        return await self._pass_request(request, random)
 
     # HTTP.
 
-    async def _pass_request(self, request: web.Request, dice: Dice) -> web.StreamResponse:
+    async def _pass_request(self, request: web.Request, random: Random) -> web.StreamResponse:
         body = await request.read()
-        fault = dice.frame()
+        fault = frame_fault(self._rates, random)
         if fault is not None:
             self._watch.disturbed(request, fault)
         if fault == "delay":
-            await asyncio.sleep(dice.seconds())
-        before = fault == "drop" and dice.pick(2) == 0  # else the answer is lost
+            await asyncio.sleep(random.uniform(0.0, self._rates.longest_delay))
+        before = fault == "drop" and random.randrange(2) == 0  # else the answer is lost
         if not before:
             try:
                 status, kind, answer = await self._ask(request, body)
@@ -189,7 +165,7 @@ class FaultProxy:
 
     # WebSocket.
 
-    async def _pass_websocket(self, request: web.Request, dice: Dice) -> web.StreamResponse:
+    async def _pass_websocket(self, request: web.Request, random: Random) -> web.StreamResponse:
         url = self._upstream() + request.path_qs
         connector = aiohttp.TCPConnector()  # its own, so that closing it resets this connection alone
         async with aiohttp.ClientSession(connector=connector) as http:
@@ -205,7 +181,7 @@ class FaultProxy:
             except ConnectionError:
                 return agent
             line = self._watch.open_line(request)
-            by, code = await self._live(agent, host, line, dice)
+            by, code = await self._live(agent, host, line, random)
             line.closed(by, code)
             if by == "cut" or code is None:
                 _abort(request)
@@ -215,12 +191,12 @@ class FaultProxy:
         return agent
 
     async def _live(
-        self, agent: web.WebSocketResponse, host: aiohttp.ClientWebSocketResponse, line: Any, dice: Dice
+        self, agent: web.WebSocketResponse, host: aiohttp.ClientWebSocketResponse, line: Any, random: Random
     ) -> tuple[Side | Literal["cut"], int | None]:
         """Pass frames on until a side ends the connection or it is cut; return which, and the code of the close."""
-        from_agent = asyncio.create_task(_Direction("agent", agent, host, line, dice).run())
-        from_host = asyncio.create_task(_Direction("host", host, agent, line, dice).run())
-        seconds = dice.wait(self._rates.cuts)
+        from_agent = asyncio.create_task(_Direction("agent", agent, host, line, self._rates, random).run())
+        from_host = asyncio.create_task(_Direction("host", host, agent, line, self._rates, random).run())
+        seconds = wait(self._rates.cuts, random)
         tasks = {from_agent, from_host}
         try:
             done, _ = await asyncio.wait(tasks, timeout=min(seconds, 10.0**6), return_when=asyncio.FIRST_COMPLETED)
@@ -238,9 +214,9 @@ class FaultProxy:
 class _Direction:
     """The frames of one direction of a WebSocket. They are read at once, and pass through the faults in order."""
 
-    def __init__(self, sender: Side, source: Any, target: Any, line: Any, dice: Dice) -> None:
+    def __init__(self, sender: Side, source: Any, target: Any, line: Any, rates: FaultRates, random: Random) -> None:
         self._sender, self._receive, self._target = sender, source.receive, target
-        self._line, self._dice = line, dice
+        self._line, self._rates, self._random = line, rates, random
         self._frames: asyncio.Queue[str | bytes | None] = asyncio.Queue()
         self._still = False  # whether a delay stops this direction
 
@@ -265,15 +241,15 @@ class _Direction:
                 await self._pass_frame(frame)
 
     async def _pass_frame(self, frame: str | bytes) -> None:
-        fault = self._dice.frame()
+        fault = frame_fault(self._rates, self._random)
         if fault is not None:
             self._line.fault(fault)
         if fault == "break":
-            broken = self._dice.broken(frame.encode() if isinstance(frame, str) else frame)
-            await self._send(broken.decode(errors="ignore") if isinstance(frame, str) else broken)
+            part = broken(frame.encode() if isinstance(frame, str) else frame, self._random)
+            await self._send(part.decode(errors="ignore") if isinstance(frame, str) else part)
         elif fault == "delay":
             self._still = True
-            await asyncio.sleep(self._dice.seconds())
+            await asyncio.sleep(self._random.uniform(0.0, self._rates.longest_delay))
             self._still = False
         elif fault == "reorder":
             with suppress(TimeoutError):

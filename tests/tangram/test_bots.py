@@ -4,48 +4,15 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs import Action, GameEnv
-from parlour.envs.core.vector import VectorGame
 from parlour.envs.tangram.rules import FIGURES
+from parlour.training.evaluation.games.tangram import built
 from parlour.wrappers.policies.loading import make_policy
-
-
-def played(game, bots, episodes, seed=0):
-    """Play one episode on each of so many boards; return each one's IoU and whether it was solved."""
-    tables = VectorGame(game, episodes)
-    tables.reset(seed=seed)
-    policies = [make_policy(bot, game, seed=i) for i, bot in enumerate(bots)]
-    iou, open_ = np.zeros(episodes), np.ones(episodes, bool)
-    while open_.any():
-        actions = np.full(episodes, -1)
-        for seat, policy in enumerate(policies):
-            rows = np.flatnonzero(open_ & (tables.turn == seat))
-            if rows.size:
-                actions[rows] = policy.act(tables.observations[rows], tables.action_masks[rows])
-        before = tables.tables.copy()
-        tables.step(actions)
-        for row in np.flatnonzero(tables.dones & open_):
-            game.rules.play(before[row], int(actions[row]))
-            iou[row] = before[row].iou
-        open_ &= ~tables.dones
-    return iou, iou >= 0.95
 
 
 @pytest.mark.parametrize("aspect", ["square", "godot"])
 def test_the_solver_solves_the_whole_library(aspect):
     game = envs.game("tangram", figure="library", split=None, aspect=aspect, turns=7, plays=1)
-    solver = make_policy("solver", game)
-    tables = VectorGame(game, len(FIGURES))
-    for number in range(len(FIGURES)):
-        tables.tables[number].first_figure, tables.tables[number].figures = number, 1
-    records = tables.tables.copy()
-    done = np.zeros(len(FIGURES), bool)
-    tables.reset(seed=0)
-    tables.tables[:] = records
-    tables.game.loops().reset(tables.tables.view(np.ndarray), tables._batch, False)
-    for _ in range(7):
-        tables.step(solver.act(tables.observations, tables.action_masks))
-        done |= tables.dones & (tables.rewards[:, 0] > 1)
-    assert done.all(), [FIGURES[i].name for i in np.flatnonzero(~done)]
+    assert built(game, make_policy("solver", game), games=len(FIGURES))["solved"].mean == 1
 
 
 def test_the_solver_mostly_solves_what_somebody_began_wrong():
@@ -69,6 +36,8 @@ def test_the_solver_mostly_solves_what_somebody_began_wrong():
 
 def test_greedy_is_better_than_random_and_the_solver_is_best():
     game = envs.game("tangram", split="test")
-    random, greedy, solver = (played(game, [bot, bot], 60, seed=1) for bot in ("random", "greedy", "solver"))
-    assert random[0].mean() < greedy[0].mean() - 0.05
-    assert solver[1].all()
+    random, greedy, solver = (
+        built(game, make_policy(bot, game, seed=1), games=60, seed=1) for bot in ("random", "greedy", "solver")
+    )
+    assert random["iou"].mean < greedy["iou"].mean - 0.05
+    assert solver["solved"].mean == 1

@@ -1,7 +1,7 @@
 """What completes a figure from boards on which pieces lie wrong."""
 
-import numpy as np
 import pytest
+from figures import spoilt
 from parlour import envs
 from parlour.envs.tangram.bots import completion, useful_moves
 from parlour.envs.tangram.rules import put
@@ -10,21 +10,10 @@ from parlour.envs.tangram.table import SOLVED
 GAME = envs.game("tangram", split="test", turns=30, plays=1)
 
 
-def spoilt(seed, strays):
-    """Return a board of a random figure with so many pieces in random poses that collide with nothing."""
-    draw, table = np.random.default_rng(seed), GAME.tables(1)[0]
-    table.stream = seed
-    GAME.rules.reset(table)
-    for piece in draw.choice(7, strays, replace=False).tolist():
-        while not table.on_board[piece] or table.hits[piece]:
-            put(table, piece, *draw.uniform(15, 85, 2).tolist(), float(draw.choice([0, 17, 90])))
-    return table
-
-
 @pytest.mark.parametrize("strays", [0, 1, 2, 3])
 @pytest.mark.parametrize("seed", range(6))
 def test_useful_moves_lead_to_the_solution(seed, strays):
-    table = spoilt(seed, strays)
+    table = spoilt(GAME, seed, strays)
     found = completion(GAME, table)
     assert found.solved.iou >= SOLVED
     assert len(found.lifted) <= strays
@@ -39,4 +28,4 @@ def test_useful_moves_lead_to_the_solution(seed, strays):
 
 
 def test_nothing_is_found_without_steps():
-    assert completion(GAME, spoilt(1, 1), steps=1) is None
+    assert completion(GAME, spoilt(GAME, 1, 1), steps=1) is None

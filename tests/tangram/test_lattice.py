@@ -6,17 +6,7 @@ import shapely
 from figures import drawn
 from hypothesis import given
 from hypothesis import strategies as st
-from parlour.envs.tangram.lattice import (
-    ONE,
-    PIECES,
-    RINGS,
-    VERTICES,
-    code,
-    exact,
-    outline,
-    value,
-    values,
-)
+from parlour.envs.tangram.lattice import ONE, PIECES, RINGS, VERTICES, code, exact, outline, value, values
 
 numbers = st.tuples(st.integers(-30, 30), st.integers(-20, 20)).map(lambda pair: pair[0] * ONE // 2 + pair[1])
 

@@ -184,21 +184,3 @@ def test_a_figure_by_its_name_and_by_its_text_is_the_same():
     assert by_name[0][0] == "A house"
     own = drawn(1, seed=3)[0]
     assert figures_of(1, figure=text_of(own))[0][0] == own.name
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"figure": "A hose"}, "did you mean 'A house'"),
-        ({"figure": ""}, "^no figure is called ''; there are 'random', 'library', and 114 by name: .{,400}$"),
-        ({"figure": 3}, "give 'random', 'library', the name of a figure or its text"),
-        ({"figure": "Mine\n  Red 0 0 0"}, "Cream is missing"),
-        ({"hidden": 3}, "give the least and the greatest share"),
-        ({"hidden": [0.9, 1]}, "0.55"),
-        ({"seats": 5}, "from 1 to 4"),
-        ({"modality": "pixel"}, "did you mean 'pixels'"),
-    ],
-)
-def test_a_bad_option_is_refused_with_what_would_be_right(options, said):
-    with pytest.raises(ValueError, match=said.replace("(", r"\(")):
-        envs.game("tangram", **options)

@@ -1,7 +1,6 @@
 import io
 import json
 import re
-from dataclasses import replace
 
 import endpoint
 import numpy as np
@@ -77,9 +76,9 @@ class Playing:
         return self.response
 
 
-@pytest.mark.parametrize("name", [*GAMES, "hidden_choices"])
+@pytest.mark.parametrize("name", [*GAMES, "rock_paper_scissors"])
 def test_what_is_said_of_anothers_action_differs_only_where_the_state_of_the_person_does(name):
-    table = hidden_choices() if name == "hidden_choices" else game(name)
+    table = rock_paper_scissors.game() if name == "rock_paper_scissors" else game(name)
     env, generator = GameEnv(table), np.random.default_rng(1)
     env.reset(seed=3)
     for _ in range(8):
@@ -104,13 +103,9 @@ def test_what_is_said_of_anothers_action_differs_only_where_the_state_of_the_per
         env.step(int(generator.choice(indices)))
 
 
-def hidden_choices():
-    """A game of named actions that are hidden until both have chosen."""
-    return replace(rock_paper_scissors.game(), view=None, actions=("rock", "paper", "scissors"))
-
-
 def test_a_hidden_choice_is_not_told_and_an_open_one_is():
-    for table, bot, words in ((hidden_choices(), Action("paper"), "has chosen"), (game("kuhn"), Action("bet"), "bet")):
+    hidden = rock_paper_scissors.game(), Action("paper"), "has chosen"
+    for table, bot, words in (hidden, (game("kuhn"), Action("bet"), "bet")):
         shown, person = [], HumanAgent()
         match = TerminalMatch(table, [Playing(AgentResponse(bot)), person], ["bot", "me"], screen())
         match.show = lambda *what, shown=shown: shown.append(what)
