@@ -33,7 +33,7 @@ RECORDED = {
     "ultimatum": (400_000, "equal", ""),
 }
 """The decisions of a run by game, its opponent in the evaluations, and further options."""
-SHOWN, COLUMNS, WIDE, LINE, BAR_AT, BAR = 7, 3, 430, 16, 190, 160
+SHOWN, COLUMNS, WIDE, LINE, BAR_AT, BAR = 7, 2, 430, 16, 190, 160
 """Of the picture of results: opponents of a policy, policies in a row, and widths and heights in pixels."""
 FURTHER = {"kuhn": ["eval/nash_conv"]}
 """Metrics that are drawn too."""

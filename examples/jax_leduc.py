@@ -13,6 +13,7 @@ import time
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.example_libraries.optimizers import adam, clip_grads
 from parlour.training import evaluate, flat_tree, nash_conv
 from parlour.wrappers import make_policy
 from parlour.wrappers.jax import JaxGame
@@ -79,36 +80,27 @@ def loss(parameters, decisions, entropy_weight):
     return jnp.sum(each * ended) / jnp.maximum(jnp.sum(ended), 1)
 
 
-def adam(parameters, gradients, moments, number, rate):
-    """Return parameters and moments after a step of Adam, with gradients of a norm of 1 at most."""
-    norm = jnp.sqrt(sum(jnp.sum(one**2) for one in jax.tree.leaves(gradients)))
-    gradients = jax.tree.map(lambda one: one / jnp.maximum(norm, 1), gradients)
-    first = jax.tree.map(lambda old, new: 0.9 * old + 0.1 * new, moments[0], gradients)
-    second = jax.tree.map(lambda old, new: 0.999 * old + 0.001 * new**2, moments[1], gradients)
-    scale = rate * jnp.sqrt(1 - 0.999**number) / (1 - 0.9**number)
-    changed = jax.tree.map(lambda old, one, two: old - scale * one / (jnp.sqrt(two) + 1e-8), parameters, first, second)
-    return changed, (first, second)
-
-
 def trainer(env, settings):
     """Return the whole training as a function that JAX compiles: parameters and a key to parameters."""
 
+    def left(number):
+        return 1 - number / settings.updates
+
+    begun, take_step, parameters_of = adam(lambda number: LEARNING_RATE * (0.05 + 0.95 * left(number)))
+
     def update(learner, step):
-        parameters, moments, state = learner
+        optimizer, state = learner
         number, key = step
-        left = 1 - number / settings.updates
+        parameters = parameters_of(optimizer)
         state, decisions = rollout(env, parameters, state, key, STEPS)
-        gradients = jax.grad(loss)(parameters, decisions, ENTROPY * left + LEAST_ENTROPY)
-        rate = LEARNING_RATE * (0.05 + 0.95 * left)
-        parameters, moments = adam(parameters, gradients, moments, number + 1.0, rate)
-        return (parameters, moments, state), None
+        gradients = jax.grad(loss)(parameters, decisions, ENTROPY * left(number) + LEAST_ENTROPY)
+        return (take_step(number, clip_grads(gradients, 1.0), optimizer), state), None
 
     def train(parameters, key):
         key, first = jax.random.split(key)
-        blank = jax.tree.map(jnp.zeros_like, parameters)
-        learner = parameters, (blank, blank), env.init(first, TABLES)
-        numbers = jnp.arange(settings.updates, dtype=jnp.float32)
-        return jax.lax.scan(update, learner, (numbers, jax.random.split(key, settings.updates)))[0][0]
+        steps = jnp.arange(settings.updates), jax.random.split(key, settings.updates)
+        (optimizer, _), _ = jax.lax.scan(update, (begun(parameters), env.init(first, TABLES)), steps)
+        return parameters_of(optimizer)
 
     return jax.jit(train)
 

@@ -35,6 +35,8 @@ from trl import GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
 
 IMITATION, SUPERVISED, GRPO = 60, 100, 20
 """Updates by legal calls, by the equilibrium's answers, and by GRPO after them."""
+METHOD = {"num_generations": 4, "max_completion_length": 10, "loss_type": "dr_grpo", "scale_rewards": "none"}
+"""Of GRPO: answers have room for one call, and a chip more counts the same in every deal."""
 SEAT, END = 1, "<|im_end|>"
 SPECIAL = {"pad_token": "<|endoftext|>", "eos_token": END, "additional_special_tokens": ["<|im_start|>", "<tool_call>"]}
 TEXTS = {"system": "You are $agent.", "call": "", "answer": ""}
@@ -51,8 +53,7 @@ def exported(folder: Path, decisions: int) -> list[dict]:
     (folder / "prompts.toml").write_text("\n".join(f'{name} = "{text}"' for name, text in TEXTS.items()))
     how = ["--prompts", str(folder / "prompts.toml"), "--state-view", "compact", "--no-legal-actions"]
     cli.main(["evaluate", "export", "kuhn", "--decisions", str(decisions), "--out", str(folder / "kuhn.jsonl"), *how])
-    lines = [json.loads(line) for line in (folder / "kuhn.jsonl").open()]
-    return [line for line in lines if line["agent"] == game.agents[SEAT]]
+    return [line for line in map(json.loads, (folder / "kuhn.jsonl").open()) if line["agent"] == game.agents[SEAT]]
 
 
 def asked(tokenizer, messages) -> str:
@@ -73,19 +74,15 @@ def tokenizer_of(lines) -> PreTrainedTokenizerFast:
     # Texts are not split at spaces, so that what never changes becomes few tokens.
     plain.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     plain.decoder = decoders.ByteLevel()
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=plain, **SPECIAL)
     template = files("trl").joinpath("chat_templates/qwen3.jinja").read_text()
-    tokenizer.chat_template = template
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=plain, chat_template=template, **SPECIAL)
     texts = [text for line in lines for text in (asked(tokenizer, line["messages"]), *map(called, line["answers"]))]
-    tokenizer = tokenizer.train_new_from_iterator(texts, 1_000, show_progress=False)
-    tokenizer.chat_template = template
-    return tokenizer
+    return tokenizer.train_new_from_iterator(texts, 1_000, show_progress=False)
 
 
 @torch.no_grad()
 def measured(model, tokenizer, after: str) -> tuple[float, float]:
     """Return what the model's legal calls win from the equilibrium, and their NashConv, in chips per hand."""
-    model.eval()
     tree = flat_tree(game)
     chances = tree.probabilities(tree.strategy_of(make_policy("zoo:kuhn", game))).astype(float)
     for i in np.flatnonzero(tree.seat == SEAT):
@@ -103,24 +100,16 @@ def measured(model, tokenizer, after: str) -> tuple[float, float]:
 def imitate(model, tokenizer, common, steps: int, lines, choose) -> None:
     """Learn the answers that `choose` returns to the lines of the data set."""
     rows = [{"prompt": asked(tokenizer, line["messages"]), "completion": called(choose(line))} for line in lines]
-    how = SFTConfig(**common, max_steps=steps, learning_rate=3e-3)
-    SFTTrainer(model, how, train_dataset=Dataset.from_list(rows), processing_class=tokenizer).train()
+    settings = SFTConfig(**common, max_steps=steps, learning_rate=3e-3)
+    SFTTrainer(model, settings, train_dataset=Dataset.from_list(rows), processing_class=tokenizer).train()
 
 
 def play(model, tokenizer, common, steps: int) -> None:
     """Learn from the returns of hands: GRPO."""
-    how = GRPOConfig(
-        **common,
-        max_steps=steps,
-        learning_rate=1e-3,
-        num_generations=4,
-        max_completion_length=10,  # room for one call: the seat decides once in a hand
-        loss_type="dr_grpo",
-        scale_rewards="none",  # a chip more counts the same in every deal
-    )
+    settings = GRPOConfig(**common, **METHOD, max_steps=steps, learning_rate=1e-3)
     rows = [{"prompt": [{"role": "user", "content": ""}], "seed": seed} for seed in range(100_000, 110_000)]
-    at_table = {"train_dataset": Dataset.from_list(rows), "environment_factory": table}
-    GRPOTrainer(model, log_faults, how, processing_class=tokenizer, **at_table).train()
+    hands = Dataset.from_list(rows)
+    GRPOTrainer(model, log_faults, settings, hands, processing_class=tokenizer, environment_factory=table).train()
 
 
 def main(argv=None):

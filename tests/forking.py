@@ -1,10 +1,11 @@
 """Calls of functions and programs in other processes, and programs as modules."""
 
-import importlib.util
 import multiprocessing
 import os
 import subprocess
 import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 
 
 def python(*arguments, **environment):
@@ -35,7 +36,7 @@ def _call(connection, function, args):
 
 def loaded(path):
     """Return a program as a module, which does nothing by itself."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    loader = SourceFileLoader(path.stem, str(path))
+    module = module_from_spec(spec_from_loader(path.stem, loader))
+    loader.exec_module(module)
     return module

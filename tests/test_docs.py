@@ -25,9 +25,8 @@ sys.path.insert(0, str(DOCS))  # of the modules beside it
 page_of_settings = importlib.import_module("settings")
 PAGES = [
     *(HERE / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING")),
-    *(
-        page for page in sorted(DOCS.rglob("*.md")) if page.parent not in (INTROS, DOCS / "api")
-    ),  # they stand in the games' pages
+    # The introductions stand in the games' pages.
+    *(page for page in sorted(DOCS.rglob("*.md")) if page.parent not in (INTROS, DOCS / "api")),
 ]
 NAMES = [str(page.relative_to(HERE)) for page in PAGES]
 checkout = pytest.mark.skipif(not (HERE / "envs").is_dir(), reason="links lead into the checkout")
@@ -169,10 +168,8 @@ def test_a_command_line_is_understood(page, line, monkeypatch, tmp_path):
     _, command, *rest = words = shlex.split(line, comments=True)
     if command.startswith("--"):  # an option of `parlour` itself
         words = words[:3]
-    elif not rest or (
-        command in SUBCOMMANDS and rest[1:] == [] and rest[0] in SUBCOMMANDS[command]
-    ):  # it is only named
-        words.append("--help")
+    elif not rest or (command in SUBCOMMANDS and rest[1:] == [] and rest[0] in SUBCOMMANDS[command]):
+        words.append("--help")  # it is only named
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs" / "first").mkdir(parents=True)
     (tmp_path / "runs" / "first" / "config.toml").write_text('format = 2\ngame = "auction"\n')

@@ -34,13 +34,14 @@ def test_the_credit_of_the_ppo_example_is_that_of_the_trainer():
 @pytest.mark.parametrize(
     ("library", "name"),
     [
+        ("torch", "ppo"),
         ("torchrl", "torchrl_ppo"),
         ("ray.rllib.algorithms.ppo", "rllib_selfplay"),
         ("openenv.core.env_server.http_server", "openenv_kuhn"),
         ("verifiers.v1", "verifiers_kuhn"),
     ],
 )
-def test_the_examples_of_frameworks_learn(library, name):
+def test_the_examples_learn(library, name):
     framework(library)
     before, after = example(name).main([])
     if isinstance(before, float):  # chips per hand
@@ -57,13 +58,6 @@ def test_the_trl_example_learns(monkeypatch):
     before, alone, taught = example("trl_grpo").main([])
     assert taught[0] > max(before[0], alone[0]) + 0.1  # chips per hand from the equilibrium
     assert taught[1] < min(before[1], alone[1]) - 0.1  # NashConv
-
-
-@pytest.mark.slow
-def test_the_ppo_example_learns(capsys):
-    before, after = example("ppo").main(["--seed", "1"])
-    assert after.low > before.high + 0.3  # chips per hand against the random bot
-    assert "steps/s" in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ def figures(page, first):
         yield command, opponent, mean, low, high
 
 
-ROWS = list(figures("docs/results.md", r"policy \| training \| opponent"))
+ROWS = list(figures("docs/results.md", r"policy \| opponent"))
 FRONT = list(figures("README.md", r"policy \| opponent"))
 
 

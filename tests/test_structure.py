@@ -16,6 +16,7 @@ import parlour.training
 import parlour.wrappers
 import parlour.zoo
 import pytest
+from forking import loaded
 
 TOPS = {top.__name__: Path(top.__path__[0]) for top in (parlour.envs, parlour.wrappers, parlour.training, parlour.zoo)}
 
@@ -200,7 +201,16 @@ def test_every_exception_is_needed():
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.skipif(not (ROOT / ".ci").is_dir(), reason="needs a checkout")
+checkout = pytest.mark.skipif(not (ROOT / ".ci").is_dir(), reason="needs a checkout")
+
+
+@checkout
+def test_examples_are_few_and_short():
+    lines = {file.name: loaded(ROOT / ".ci" / "size").code_lines(file) for file in ROOT.glob("examples/*.py")}
+    assert 0 < len(lines) <= 12 and max(lines.values()) <= 100, lines
+
+
+@checkout
 @pytest.mark.parametrize("script", ["Makefile", ".ci/run", ".ci/mutants.py", ".ci/frameworks"])
 def test_the_tests_that_a_script_names_exist(script):
     for word in re.findall(r"tests/[\w/*{},]+\.py", (ROOT / script).read_text("utf-8")):
