@@ -7,18 +7,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .evaluation.cross_play import cross_play
-    from .evaluation.duplicate import evaluate
+    from .evaluation.cross_play import cross_play as cross_play
+    from .evaluation.duplicate import evaluate as evaluate
     from .evaluation.exact import flat_tree as flat_tree
     from .evaluation.exact import nash_conv as nash_conv
     from .evaluation.exact import values as values
-    from .evaluation.games import best_response, compare
+    from .evaluation.games import best_response as best_response
+    from .evaluation.games import compare as compare
     from .evaluation.games import play as play
     from .evaluation.team_matches import finished as finished
     from .evaluation.team_matches import play_teams as play_teams
     from .runs.config import load_config as load_config
     from .runs.config import preset_for as preset_for
-    from .runs.run import resume, train
+    from .runs.run import resume as resume
+    from .runs.run import train as train
 
 _SOURCES = {
     "best_response": "evaluation.games",
@@ -37,22 +39,7 @@ _SOURCES = {
     "values": "evaluation.exact",
 }
 
-__all__ = [
-    "best_response",
-    "compare",
-    "cross_play",
-    "evaluate",
-    "finished",
-    "flat_tree",
-    "load_config",
-    "nash_conv",
-    "play",
-    "play_teams",
-    "preset_for",
-    "resume",
-    "train",
-    "values",
-]
+__all__ = [*_SOURCES]
 
 if not TYPE_CHECKING:  # a type checker knows the names above, and reports others
 

@@ -4,12 +4,14 @@ A file is TOML and begins with ``format = 3``. TOML has no None: options of the 
 ``options_none``.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+import numpy as np
 import tomli_w
 
 from ...envs.core.game import Game
@@ -18,8 +20,8 @@ from ...envs.core.registry import game as make_game
 from ...envs.core.registry import own_name, packages
 from ...wrappers.policies.base import read_settings
 from ..algorithms import find
-from ..learning.settings import ALGORITHM, TrainConfig
-from .version_0_2 import convert, current
+from ..learning.settings import ALGORITHM, Schedule, TrainConfig
+from .version_0_2 import current
 
 FORMAT = 3
 """The format of the files that this version writes."""
@@ -30,8 +32,6 @@ PRESETS = Path(__file__).parents[1] / "configs"
 """Parlour's own settings, by game."""
 SHARED = PRESETS / "packages"
 """Parlour's own settings for all games of a package of `parlour.envs`, by its name."""
-
-Config = TypeVar("Config", bound=TrainConfig)
 
 
 def load_config(source: str | Path, **overrides: Any) -> TrainConfig:
@@ -51,7 +51,9 @@ def load_config(source: str | Path, **overrides: Any) -> TrainConfig:
     """
     settings = settings_from(source, overrides.get("algorithm"))
     kind = find(overrides.get("algorithm", settings.get("algorithm", ALGORITHM))).Config
-    return to_config(kind, settings | overrides, str(source))
+    for name in (settings := settings | overrides):
+        named(f"setting of {source}", name, [field.name for field in fields(kind)])
+    return convert(settings, kind)
 
 
 def settings_from(source: str | Path, algorithm: str | None = None) -> dict[str, Any]:
@@ -190,21 +192,65 @@ def preset_options(game: str) -> dict[str, Any]:
     return options
 
 
-def to_config(kind: type[Config], settings: Mapping[str, Any], source: str) -> Config:
+Kind = TypeVar("Kind")
+
+NEEDED = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "str": "a text",
+    "array": "a list, such as [64, 64]",
+    "object": "name = value pairs",
+}
+"""A description of each type, by the name that `msgspec` uses."""
+
+
+def convert(settings: Mapping[str, Any], kind: type[Kind]) -> Kind:
     """Return settings as a dataclass, each converted to its type.
 
     Args:
-        kind: the dataclass, `TrainConfig` or the config of an algorithm.
-        settings: the settings by name, as TOML values.
-        source: the source of the settings, for error messages.
+        settings: the settings by name.
+        kind: the dataclass.
 
     Raises:
-        ValueError: for an unknown setting, with the most similar one, or for a value of another type or out of range.
+        ValueError: for a value of another type or out of range, naming the setting.
     """
-    names = [field.name for field in fields(kind)]
-    for name in settings:
-        named(f"setting of {source}", name, names)
-    return convert(settings, kind)
+    try:
+        return msgspec.convert(_plain(settings), kind, dec_hook=_converted)
+    except msgspec.ValidationError as error:
+        raise ValueError(_explained(error, settings)) from None
+
+
+def _plain(value: Any) -> Any:
+    """Return settings with Python's numbers in place of NumPy's."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {name: _plain(part) for name, part in value.items()}
+    return type(value)(map(_plain, value)) if type(value) in (list, tuple) else value
+
+
+def _converted(kind: type, value: Any) -> Any:
+    if kind is Schedule or (kind is Path and isinstance(value, str | Path)):
+        return kind(value)
+    raise ValueError(f"{value!r}: need a {kind.__name__}")
+
+
+def _explained(error: msgspec.ValidationError, settings: Mapping[str, Any]) -> str:
+    """Return a sentence about a value that does not convert: its name, and the type that is needed."""
+    problem, _, place = str(error).partition(" - at ")
+    match = re.fullmatch(r"`\$\.(\w+)(?:\[(\d+|\.\.\.)\])?`", place)
+    if isinstance(error.__cause__, ValueError):  # raised by `_converted`, or by the dataclass itself
+        return f"{match[1]}={error.__cause__}" if match else str(error.__cause__)
+    if match is None:
+        return str(error)
+    name, index = match.groups()
+    value, where = settings[name], name
+    if index is not None and index.isdecimal():
+        value, where = value[int(index)], f"{name}[{index}]"
+    kind = re.match(r"Expected `(\w+)", problem)
+    needed = problem if kind is None else f"need {NEEDED.get(kind[1], kind[1])}"
+    return f"{where}={value!r}: {needed}"
 
 
 def to_toml(config: TrainConfig) -> str:
