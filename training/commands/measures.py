@@ -21,7 +21,7 @@ from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
 from ..evaluation.cross_play import Matrix, count_of_matches, cross_play, mirrored
 from ..evaluation.cross_play import ladder as ladder_of
-from ..evaluation.duplicate import Score, evaluate, in_two_lines, score_table
+from ..evaluation.duplicate import Score, evaluate, score_table
 from ..evaluation.exploit import wins_of
 from ..evaluation.games import Comparison, compare, games_with, measures
 from ..evaluation.pages import ladder_columns, ladder_page, provenance
@@ -130,7 +130,7 @@ def team_table(results: Sequence[Result], title: str) -> Table:
     for team in dict.fromkeys(one.team for one in results):
         for result in (result for result in results if result.team == team):
             shown = [result.score, result.in_its_place, result.wins]
-            figures = [in_two_lines(score.mean, score.low, score.high, "") for score in shown if score is not None]
+            figures = [score.in_two_lines() for score in shown if score is not None]
             rows.append([team or "", result.against, *figures, f"{result.score.deals:,}"])
     heads = ["team", "against", "wins", "who is in its place wins", "wins from it", "matches"]
     return table_of(heads, rows, title, texts=2)
@@ -353,7 +353,7 @@ def _wins(rows: Sequence[TeamsRow]) -> Table:
         [
             str(row.seats),
             *row.policies.values(),
-            *map(_folded, row.result.wins.values()),
+            *(won.in_two_lines() for won in row.result.wins.values()),
             *(f"{row.result.facts[name]:.1f}" for name in facts),
         ]
         for row in rows
@@ -371,7 +371,7 @@ def _places(rows: Sequence[TeamsRow]) -> Table:
             if row.policies[team] != before.policies[team] and others.items() <= before.policies.items():
                 lost, reference = row.result.lost(team), before.result.lost(team)
                 places = (
-                    f"{one.policies[team]}\n{_folded(share)}" for one, share in ((row, lost), (before, reference))
+                    f"{one.policies[team]}\n{share.in_two_lines()}" for one, share in ((row, lost), (before, reference))
                 )
                 against = f"{team}, against {', '.join(others.values())}"
                 lines.append([str(row.seats), against, *places])
@@ -386,10 +386,6 @@ def _habits(rows: Sequence[TeamsRow], names: Sequence[str]) -> Table:
         for team, name in row.policies.items()
     ]
     return table_of(["seats", "team", *names], lines, "how they play", texts=2)
-
-
-def _folded(share: Score) -> str:
-    return in_two_lines(share.mean, share.low, share.high, "")
 
 
 Results = list[tuple[str, str, dict[str, Score | float]]]
@@ -530,13 +526,9 @@ def crossplay(
 
 def matrix_table(matrix: Matrix) -> Table:
     """Return a matrix as a table: means, with the intervals below them."""
-    rows = [[name, *(_cell_of(matrix, i, j) for j in range(len(matrix.names)))] for i, name in enumerate(matrix.names)]
+    places = range(len(matrix.names))
+    rows = [[matrix.names[i], *(matrix.score(i, j).in_two_lines() for j in places)] for i in places]
     return table_of([f"{matrix.unit}", *matrix.names], rows, matrix.title)
-
-
-def _cell_of(matrix: Matrix, row: int, column: int) -> str:
-    score = matrix.score(row, column)
-    return in_two_lines(score.mean, score.low, score.high, "" if matrix.shares else "+")
 
 
 def summary(matrix: Matrix, game: Game) -> list[str]:

@@ -71,6 +71,10 @@ class Score:
         sign = "" if self.unit.startswith("share") else "+"
         return f"{self.mean:{sign}.3f} [{self.low:{sign}.3f}, {self.high:{sign}.3f}]"
 
+    def in_two_lines(self) -> str:
+        """Return the mean with its interval below it, with a sign or, for shares, none."""
+        return str(self).replace(" ", "\n", 1)
+
 
 class RunningScore:
     """The mean of results that come one by one, with its interval; its size does not grow with their number.
@@ -119,11 +123,6 @@ def student_quantile(freedom: int) -> float:
     first, second = (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96
     third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
     return z + first / freedom + second / freedom**2 + third / freedom**3
-
-
-def in_two_lines(mean: float, low: float, high: float, sign: str = "+") -> str:
-    """Return a mean with its interval below it, with a sign or, for shares, none."""
-    return f"{mean:{sign}.3f}\n[{low:{sign}.3f}, {high:{sign}.3f}]"
 
 
 def score_table(scores: Mapping[str, Score], title: str, wins: Mapping[str, Score] | None = None) -> Table:

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from ...envs.core import loops
 from ...envs.core.chance import required_chance
 from ...envs.core.compiled import compiled
-from ...envs.core.encoder import Encoder
 from ...envs.core.game import Game
 from ...envs.core.record import Tables
 from ...envs.core.rollout import played
@@ -286,13 +285,13 @@ def flat_tree(game: Game, encoder: str | None = None, most: int = MOST_NODES) ->
         )
     tables = game.tables(1)
     chance.begin(tables[0])
-    builder = _Builder(game.seats, game.encoders[name], game.id, most)
+    builder = _Builder(game, name, most)
     level = _Level(
         tables.view(np.ndarray), np.arange(game.seats)[None], np.ones(1), np.zeros((1, game.seats)), np.zeros(1, bool)
     )
     while len(level.tables):
-        level = builder.expand(level, look, go, game.num_actions)
-    return builder.tree(game, name)
+        level = builder.expand(level, look, go)
+    return builder.tree()
 
 
 @dataclass
@@ -308,45 +307,47 @@ class _Level:
 
 
 class _Builder:
-    def __init__(self, seats: int, encoder: Encoder, game_id: str, most: int) -> None:
+    def __init__(self, game: Game, encoder: str, most: int) -> None:
         self.nodes = 1
-        self._encoder, self._id, self._most = encoder, game_id, most
-        self._sets: dict[bytes, int] = {}
-        self._seat: list[int] = []
-        self._parent: list[int] = []
-        self._first = [seats]
-        self._actions = [-1] * seats
-        self._observations: list[NDArray[np.float32]] = []
-        self._masks: list[NDArray[np.int8]] = []
-        self._tables: list[Any] = []
-        self._ends: list[Ints] = []
-        self._payoffs: list[Floats] = []
-        self._chances: list[Floats] = []
+        self._game, self._encoder, self._most = game, encoder, most
+        self._numbers: dict[bytes, int] = {}  # of the information sets
+        self._sets: list[tuple[Any, ...]] = []  # seat, parent, first sequence, observation, mask and record of each
+        self._actions = [-1] * game.seats
+        self._ends: list[tuple[Ints, Floats, Floats]] = []  # of each level: sequences, payoffs and chances
 
-    def expand(self, level: _Level, look: Any, go: Any, num_actions: int) -> _Level:
+    def expand(self, level: _Level, look: Any, go: Any) -> _Level:
         """Note the ends and information sets of a level, and return the next one."""
-        count = len(level.tables)
+        name, count = self._game.id, len(level.tables)
         who, counts = np.zeros(count, np.int64), np.zeros(count, np.int64)
-        masks = np.zeros((count, num_actions), np.int8)
+        masks = np.zeros((count, self._game.num_actions), np.int8)
         look(level.tables, who, counts, masks)
         settled = (who != CHANCE) & level.acted
         level.won[settled] += level.tables["rewards"][settled, : level.won.shape[1]]
         ends = who == END
-        self._ends.append(level.sequences[ends])
-        self._payoffs.append(level.won[ends] * level.chances[ends, None])
-        self._chances.append(level.chances[ends])
+        self._ends.append((level.sequences[ends], level.won[ends] * level.chances[ends, None], level.chances[ends]))
         first = np.zeros(count, np.int64)
         rows = np.flatnonzero(who >= 0)
         if len(rows):
             first[rows] = self._information_sets(level, rows, who, masks)
-        self._check_size(int(counts.sum()), level.tables.itemsize)
-        above = np.repeat(np.arange(count), counts)
-        children, chances = level.tables[above], np.ones(len(above))
-        actions = np.zeros(len(above), np.int64)
-        go(children, who, counts, masks, actions, chances)
-        if (children["stream"] != level.tables["stream"][above]).any():
+        children, each = int(counts.sum()), level.tables.itemsize  # looked at before they are made
+        self.nodes += children
+        if self.nodes > self._most:
             raise ValueError(
-                f"{self._id} draws from the stream of the match, so its tree would hold one draw of many: give "
+                f"the tree of {name} has more than {self._most:,} nodes: {children:,} at one depth; options with "
+                "fewer choices and narrower ranges of private values make it smaller"
+            )
+        if children * each > MOST_BYTES:
+            raise ValueError(
+                f"the tree of {name} has {children:,} nodes of {each:,} bytes at one depth: it needs to fit into "
+                f"{MOST_BYTES / 2**30:g} GiB; options with fewer choices make it smaller"
+            )
+        above = np.repeat(np.arange(count), counts)
+        tables, chances = level.tables[above], np.ones(len(above))
+        actions = np.zeros(len(above), np.int64)
+        go(tables, who, counts, masks, actions, chances)
+        if (tables["stream"] != level.tables["stream"][above]).any():
+            raise ValueError(
+                f"{name} draws from the stream of the match, so its tree would hold one draw of many: give "
                 "PhaseGame(odds=…), or list the outcomes in Chance"
             )
         sequences = level.sequences[above]
@@ -354,76 +355,60 @@ class _Builder:
         places = np.arange(len(above)) - (np.cumsum(counts) - counts)[above]
         sequences[decided, who[above][decided]] = (first[above] + places)[decided]
         return _Level(
-            children,
+            tables,
             sequences,
             level.chances[above] * chances,
             level.won[above],
             level.acted[above] | (who[above] >= 0),
         )
 
-    def _check_size(self, children: int, each: int) -> None:
-        """Count the nodes of the next depth, whose records take `each` bytes, before they are made."""
-        self.nodes += children
-        if self.nodes > self._most:
-            raise ValueError(
-                f"the tree of {self._id} has more than {self._most:,} nodes: {children:,} at one depth; options with "
-                "fewer choices and narrower ranges of private values make it smaller"
-            )
-        if children * each > MOST_BYTES:
-            raise ValueError(
-                f"the tree of {self._id} has {children:,} nodes of {each:,} bytes at one depth: it needs to fit into "
-                f"{MOST_BYTES / 2**30:g} GiB; options with fewer choices make it smaller"
-            )
-
     def _information_sets(self, level: _Level, rows: Ints, who: Ints, masks: NDArray[np.int8]) -> Ints:
         """Return the first sequence of the information set of every row."""
-        seen = self._encoder.observations(level.tables, rows)
+        seen = self._game.encoders[self._encoder].observations(level.tables, rows)
         keyed = np.concatenate([who[rows, None].astype(np.float32), seen], axis=1)
         keys = np.ascontiguousarray(keyed).view(np.dtype((np.void, keyed.shape[1] * 4))).ravel()
         unique, at, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        numbers = np.empty(len(unique), np.int64)
-        for k, row in enumerate(at.tolist()):
+        found: list[tuple[Any, ...]] = []
+        for key, row in zip(unique, at.tolist(), strict=True):
             node = int(rows[row])
-            key = unique[k].tobytes()
-            numbers[k] = self._sets.setdefault(key, len(self._seat))
-            if numbers[k] == len(self._seat):
-                self._tables.append(level.tables[node].copy())
-                self._add(int(who[node]), level.sequences[node], seen[row], masks[node])
-        sets = numbers[inverse]
-        leads = level.sequences[rows, who[rows]] != np.array(self._parent)[sets]
-        if leads.any() or any((masks[rows[k]] != self._masks[sets[k]]).any() for k in at):
+            number = self._numbers.setdefault(key.tobytes(), len(self._sets))
+            if number == len(self._sets):
+                seat, mask = int(who[node]), masks[node]
+                parent, table = int(level.sequences[node, seat]), level.tables[node].copy()
+                self._sets.append((seat, parent, len(self._actions), seen[row], mask, table))
+                self._actions += np.flatnonzero(mask).tolist()
+            found.append(self._sets[number])
+        parents, firsts = (np.array([one[column] for one in found])[inverse] for column in (1, 2))
+        leads = level.sequences[rows, who[rows]] != parents
+        if leads.any() or any((masks[rows[row]] != one[4]).any() for row, one in zip(at, found, strict=True)):
             raise ValueError(
-                f"a seat of {self._id} would forget what it knew or did: nodes that its observations do not tell apart "
-                "have different pasts, or different legal actions; options that limit the actions of a round may help"
+                f"a seat of {self._game.id} would forget what it knew or did: nodes that its observations do not tell "
+                "apart have different pasts, or different legal actions; options that limit the actions of a round may "
+                "help"
             )
-        return np.array(self._first)[sets]
+        return firsts
 
-    def _add(self, seat: int, sequences: Ints, seen: NDArray[np.float32], mask: NDArray[np.int8]) -> None:
-        self._seat.append(seat)
-        self._parent.append(int(sequences[seat]))
-        self._actions += np.flatnonzero(mask).tolist()
-        self._first.append(len(self._actions))
-        self._observations.append(seen)
-        self._masks.append(mask)
-
-    def tree(self, game: Game, encoder: str) -> Tree:
+    def tree(self) -> Tree:
         """Return the tree; ends with the same sequences become one."""
-        ends, inverse = np.unique(np.concatenate(self._ends), axis=0, return_inverse=True)
-        payoffs = np.zeros((len(ends), game.seats))
-        np.add.at(payoffs, inverse.ravel(), np.concatenate(self._payoffs))
-        chances = np.zeros(len(ends))
-        np.add.at(chances, inverse.ravel(), np.concatenate(self._chances))
+        game = self._game
+        sequences, won, likely = (np.concatenate(part) for part in zip(*self._ends, strict=True))
+        ends, inverse = np.unique(sequences, axis=0, return_inverse=True)
+        payoffs, chances = np.zeros((len(ends), game.seats)), np.zeros(len(ends))
+        np.add.at(payoffs, inverse.ravel(), won)
+        np.add.at(chances, inverse.ravel(), likely)
+        columns = list(map(list, zip(*self._sets, strict=True))) or [[]] * 6
+        seat, parent, first, observations, masks, tables = columns
         return Tree(
             game=game,
-            encoder=encoder,
+            encoder=self._encoder,
             nodes=self.nodes,
-            seat=np.array(self._seat, np.int64),
-            parent=np.array(self._parent, np.int64),
-            first=np.array(self._first, np.int64),
+            seat=np.array(seat, np.int64),
+            parent=np.array(parent, np.int64),
+            first=np.array([*first, len(self._actions)], np.int64),
             action=np.array(self._actions, np.int64),
-            observations=np.array(self._observations),
-            masks=np.array(self._masks),
-            tables=np.array(self._tables, game.rules.blank.dtype).view(np.recarray),
+            observations=np.array(observations),
+            masks=np.array(masks),
+            tables=np.array(tables, game.rules.blank.dtype).view(np.recarray),
             ends=np.ascontiguousarray(ends, np.int64),
             payoffs=payoffs,
             chances=chances,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...envs.render.svg import escape
 from ...wrappers import replay
 from ...wrappers.agents.language_model import without_secrets
-from .duplicate import Score, in_two_lines
+from .duplicate import Score
 
 STYLE = """
 main { max-width: 1100px; margin: 0 auto; padding: 0 1rem 2rem; display: grid; gap: 1rem;
@@ -174,7 +174,7 @@ def ladder_page(
 def ladder_columns(scores: Mapping[str, Score]) -> tuple[list[str], list[list[str]]]:
     """Return the headings and the rows of the table of a ladder."""
     heads = ["policy", f"mean against the others, 95 % interval ({next(iter(scores.values())).unit})"]
-    return heads, [[name, in_two_lines(score.mean, score.low, score.high)] for name, score in scores.items()]
+    return heads, [[name, score.in_two_lines()] for name, score in scores.items()]
 
 
 def _shaded(value: float, most: float) -> str:

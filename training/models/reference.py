@@ -438,4 +438,4 @@ def paired(one: Mapping[str, Any], other: Mapping[str, Any]) -> Score | None:
     deals = min(len(mine), len(theirs))
     more = mine[:deals] - theirs[:deals]
     more = more[~np.isnan(more)]  # deals that both have played to the end
-    return None if len(more) < FEWEST else Score.of(more, one["return"]["unit"], len(more))
+    return None if len(more) < FEWEST else Score.of(more, "more " + one["return"]["unit"], len(more))

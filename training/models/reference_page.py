@@ -17,7 +17,6 @@ from ...wrappers.agents.language_model import COLUMNS as MODEL_COLUMNS
 from ...wrappers.agents.language_model import ModelStatistics, columns
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
-from ..evaluation.duplicate import in_two_lines
 from ..evaluation.pages import document, provenance, table, without_empty
 from .reference import paired
 
@@ -305,7 +304,7 @@ def _costs(one: Result) -> list[str]:
 
 def _difference(one: Result, other: Result) -> str:
     score = None if one is other else paired(one, other)
-    return "–" if score is None else escape(in_two_lines(score.mean, score.low, score.high))
+    return "–" if score is None else escape(score.in_two_lines())
 
 
 def _replay(one: Result) -> str:
