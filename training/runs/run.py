@@ -146,34 +146,49 @@ class Evaluations:
         return f"{text} {unit_per_game(self._game)}" if text else ""
 
 
-class Budget:
-    """The limits of a run.
+class _Budgeted:
+    """A `Monitor` that manages the limits of the learning, and the copies of the learner among the opponents.
 
     Args:
+        learner: what learns.
+        league: its opponents.
         timesteps: how many timesteps at most.
-        minutes: how many minutes at most, from `start` on; None: no limit.
+        minutes: how many minutes at most, from `on_start` on; None: no limit.
     """
 
-    def __init__(self, timesteps: int, minutes: float | None) -> None:
+    def __init__(self, learner: Learner, league: League, timesteps: int, minutes: float | None) -> None:
+        self.remaining = 1.0
+        self._learner, self._league, self._tables = learner, league, learner.tables
         self._timesteps, self._minutes = timesteps, minutes
-        self.start()
-
-    def start(self) -> None:
-        """Start the clock."""
         self._started = time.monotonic()
+        self._counted = (0, 0.0)  # episodes and winnings of the earlier rollouts
+
+    def on_start(self) -> None:
+        """Start the clock. The first reset has already compiled the game."""
+        self._started = time.monotonic()
+
+    def on_rollout_start(self) -> None:
+        """Update the budget and the learner's copies."""
+        self.remaining = 1 - self.used()
+        self._league.update_self_play(self._learner, self._tables.policies)
+
+    def goes_on(self) -> bool:
+        """Return whether there is time left."""
+        return self._minutes is None or self.seconds() < self._minutes * 60
 
     def seconds(self) -> float:
         """Return the seconds since the start."""
         return time.monotonic() - self._started
 
-    def has_time(self) -> bool:
-        """Return whether there is time left."""
-        return self._minutes is None or self.seconds() < self._minutes * 60
-
-    def used(self, timesteps: int) -> float:
-        """Return the used share, in `timesteps` or in time, whichever is greater: from 0 to 1."""
+    def used(self) -> float:
+        """Return the used share, in timesteps or in time, whichever is greater: from 0 to 1."""
         in_time = 0.0 if self._minutes is None else self.seconds() / 60 / self._minutes
-        return min(1.0, max(timesteps / self._timesteps, in_time))
+        return min(1.0, max(self._learner.timesteps / self._timesteps, in_time))
+
+    def newly_counted(self) -> tuple[int, float]:
+        """Return the episodes that have ended since the last call, and the learner's winnings in them."""
+        before, self._counted = self._counted, (self._tables.episodes, self._tables.winnings)
+        return self._counted[0] - before[0], self._counted[1] - before[1]
 
 
 def in_words(seconds: float) -> str:
@@ -368,7 +383,7 @@ def _clone(learner: Learner, config: TrainConfig, game: Game) -> float:
         )
 
 
-class _Run:
+class _Run(_Budgeted):
     """The `Monitor` of a run: manages the budget, the opponents, the checkpoints, the metrics and the progress bar."""
 
     def __init__(
@@ -381,15 +396,13 @@ class _Run:
         callbacks: Sequence[Callback],
         next_checkpoint: int | None = None,
     ) -> None:
-        self.remaining = 1.0
+        super().__init__(learner, league, config.total_timesteps, config.minutes)
         self.first = learner.timesteps  # those of earlier sessions
-        self._learner, self._config, self._folder = learner, config, folder
-        self._league, self._evaluations, self._callbacks = league, evaluations, callbacks
+        self._config, self._folder = config, folder
+        self._evaluations, self._callbacks = evaluations, callbacks
         self._bar: Progress = training_bar()
         self._stopped = False  # by a callback
         self._evaluated = -1  # the timesteps of the last evaluation
-        self._tables = learner.tables
-        self._budget = Budget(config.total_timesteps, config.minutes)
         self._next_checkpoint = next_checkpoint or learner.timesteps + config.checkpoint_every  # timesteps
 
     def learn(self, reraise: bool) -> Path:
@@ -413,20 +426,18 @@ class _Run:
         if whole > wanted:
             notes.append(f"{wanted:,} were asked for, and the last rollout is played to its end")
         words = f" ({'; '.join(notes)})" if notes else ""
-        console.print(
-            f"trained {new:,} timesteps in {in_words(self._budget.seconds())}{words}: {folder}", soft_wrap=True
-        )
+        console.print(f"trained {new:,} timesteps in {in_words(self.seconds())}{words}: {folder}", soft_wrap=True)
         if note := self._evaluations.note:
             deals = "" if self._config.evaluate_against else "in a few deals "
             console.print(f"{deals}{note}", markup=False, soft_wrap=True)
         return folder
 
     def on_start(self) -> None:
-        """Start the clock. The first reset has already compiled the game."""
-        self._budget.start()
+        """Start the clock and the bar, and make the first checkpoint or set those of before."""
+        super().on_start()
         self._task = self._bar.add_task("training", total=1.0, note="")
-        self._bar.update(self._task, completed=self._budget.used(self.first))
-        self._counted = (self._tables.episodes, self._tables.winnings)  # of the earlier rollouts
+        self._bar.update(self._task, completed=self.used())
+        self.newly_counted()
         if self._league.checkpoints:
             self._league.resume(self._tables.policies)
         else:
@@ -434,34 +445,31 @@ class _Run:
 
     def on_rollout_start(self) -> None:
         """Update the budget, the random start steps and the opponents; make a checkpoint if the interval has passed."""
-        used, most = self._budget.used(self._learner.timesteps), self._config.random_start_steps
-        self.remaining = 1 - used
+        used, most = self.used(), self._config.random_start_steps
         self._tables.random_start_steps = (round(most * max(0.0, 1 - 2 * used)), most)
         if self._learner.timesteps >= self._next_checkpoint:
             self._checkpoint()
             self._next_checkpoint += self._config.checkpoint_every
             self.save()
-        self._league.update_self_play(self._learner, self._tables.policies)
+        super().on_rollout_start()
 
     def goes_on(self) -> bool:
         """Return whether there is time left, and no callback has ended the run."""
-        return not self._stopped and self._budget.has_time()
+        return not self._stopped and super().goes_on()
 
     def on_rollout_end(self) -> dict[str, float]:
         """Return the rollout's mean return, the speed and the results of an evaluation, if one is due; show them."""
-        steps, tables = self._learner.timesteps, self._tables
-        episodes, winnings = tables.episodes - self._counted[0], tables.winnings - self._counted[1]
-        self._counted = (tables.episodes, tables.winnings)
-        per_second = (steps - self.first) / self._budget.seconds()
+        steps, (episodes, winnings) = self._learner.timesteps, self.newly_counted()
+        per_second = (steps - self.first) / self.seconds()
         mean = winnings / max(1, episodes)
         results, due = {}, steps >= min(self._next_checkpoint, self._config.total_timesteps)
         if self._config.evaluate_against and due:
             results = self._evaluate()
         elif due or not self._evaluations.note:
             self._glance()
-        measured = self._evaluations.note or f"mean return {mean:+.2f} {unit_per_game(tables.game)}"
+        measured = self._evaluations.note or f"mean return {mean:+.2f} {unit_per_game(self._tables.game)}"
         note = f"{per_second:,.0f} timesteps/s; {measured}"
-        self._bar.update(self._task, completed=self._budget.used(steps), note=note)
+        self._bar.update(self._task, completed=self.used(), note=note)
         return {"rollout/return": mean, "time/steps_per_second": per_second, **results}
 
     def _evaluate_at_the_end(self) -> None:
@@ -562,7 +570,7 @@ def learned_response(
     """
     league = _Frozen(policy, game, config.seed)
     learner = find(config.algorithm)(config, game, league)
-    monitor = _Monitor(learner, league, config.total_timesteps, config.minutes, progress)
+    monitor = _Response(learner, league, config.total_timesteps, config.minutes, progress=progress)
     learner.fit(monitor)
     return learner.policy(seed=config.seed + 1), monitor.curve
 
@@ -586,45 +594,22 @@ class _Frozen(League):
             super().update_self_play(learner, opponents)
 
 
-class _Monitor:
-    """The `Monitor` of a learned response: the budget, the copies of the learner, and the curve."""
+class _Response(_Budgeted):
+    """The `Monitor` of a learned response, with its curve."""
 
-    def __init__(
-        self,
-        learner: Learner,
-        league: League,
-        decisions: int,
-        minutes: float | None,
-        progress: Callable[[int], None] | None,
-    ) -> None:
-        self.remaining = 1.0
+    def __init__(self, *limits: Any, progress: Callable[[int], None] | None) -> None:
+        super().__init__(*limits)
         self.curve: Curve = []
-        self._learner, self._league, self._progress = learner, league, progress
-        self._budget = Budget(decisions, minutes)
-        self._counted = (0, 0.0, 0)  # episodes, returns and decisions of the earlier rollouts
-
-    def on_start(self) -> None:
-        """Start the clock."""
-        self._budget.start()
-
-    def on_rollout_start(self) -> None:
-        """Update the budget and the learner's copy."""
-        self.remaining = 1 - self._budget.used(self._learner.timesteps)
-        self._league.update_self_play(self._learner, self._learner.tables.policies)
-
-    def goes_on(self) -> bool:
-        """Return whether there is time left."""
-        return self._budget.has_time()
+        self._progress, self._done = progress, 0
 
     def on_rollout_end(self) -> dict[str, float]:
         """Add a point to the curve."""
-        tables, steps = self._learner.tables, self._learner.timesteps
-        episodes, winnings, before = self._counted
-        self._counted = (tables.episodes, tables.winnings, steps)
-        if tables.episodes > episodes:
-            self.curve.append((steps, (tables.winnings - winnings) / (tables.episodes - episodes)))
+        steps, (episodes, winnings) = self._learner.timesteps, self.newly_counted()
+        if episodes:
+            self.curve.append((steps, winnings / episodes))
         if self._progress is not None:
-            self._progress(steps - before)
+            self._progress(steps - self._done)
+        self._done = steps
         return {}
 
     def write(self, metrics: Mapping[str, Any]) -> None:
