@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from parlour.envs import game
 from parlour.envs.holdem.table import CALL_ACTION, FOLD_ACTION, PREFLOP
-from parlour.training.evaluation.games.holdem import NEVER, SIZES, STYLES, _OffMenu, exploited, off_menu
+from parlour.training.evaluation.games.holdem import NEVER, SIZES, STYLES, _OffMenu, off_menu, scripted
 from parlour.wrappers.policies.base import TrainedFor
 from parlour.wrappers.policies.mlp import MlpPolicy
 
@@ -53,7 +53,7 @@ def test_an_exploiter_raises_in_the_spots_of_its_style(name):
             made.update(((int(table.phase), int(table.raises)), int(table.to_call)) for table in tables[rows])
             return np.full(len(rows), CALL_ACTION)
 
-    response = exploited(Station(), HEADS_UP, style=style, hands=400, seed=1)
+    response = scripted(Station(), HEADS_UP, style=style, hands=400, seed=1)
     bets_later = any(phase > PREFLOP and owed for (phase, _), owed in made.items())
     assert bets_later == (style.unbet != NEVER)
     assert any(phase == PREFLOP and raises for phase, raises in made) == (style.first != NEVER)

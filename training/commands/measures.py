@@ -75,17 +75,7 @@ def plays(game: Game, opponents: int) -> int:
     return 1 if opponents > 1 or game.payoffs.shared or mirrored(game) else 2
 
 
-def measure(
-    name: str,
-    opponents: Sequence[Policy],
-    policy: Policy,
-    game: Game,
-    *,
-    deals: int,
-    seed: int = 0,
-    adjusted: bool = True,
-    progress: Any = None,
-) -> list[Result]:
+def measure(name: str, opponents: Sequence[Policy], policy: Policy, game: Game, **played: Any) -> list[Result]:
     """Play a policy against an opponent, and return one result, or one for each team.
 
     Args:
@@ -93,32 +83,28 @@ def measure(
         opponents: one; or several, which take turns around the table, and share a team half and half.
         policy: the policy to measure.
         game: the game with its options.
-        deals: number of deals, at least 2, each played once in every seat; with teams, once for each team.
-        seed: seed of the deals.
-        adjusted: see `duplicate.evaluate`.
-        progress: called with the number of deals just played.
+        played: ``deals``, with teams once for each team, ``seed``, ``adjusted`` and ``progress`` of `evaluate`.
     """
     if game.capabilities.teams is not None:
-        return _by_team(name, opponents, policy, game, {"matches": deals, "seed": seed, "progress": progress})
+        return _by_team(name, opponents, policy, game, **played)
     around = [opponents[place % len(opponents)] for place in range(game.seats - 1)]
-    settings: dict[str, Any] = {"deals": deals, "seed": seed, "adjusted": adjusted, "progress": progress}
-    result = Result(name, evaluate(policy, game, around, **settings))
+    result = Result(name, evaluate(policy, game, around, **played))
     if len(opponents) > 1 or game.payoffs.shared:
         return [result]
     if mirrored(game):  # the same matches, seen from the other seat
         return [replace(result, wins=result.score.reversed())]
-    return [replace(result, wins=wins_of(opponents[0], name, "", policy, game, **settings)[0].score)]
+    return [replace(result, wins=wins_of(opponents[0], name, "", policy, game, **played)[0].score)]
 
 
 def _by_team(
-    name: str, opponents: Sequence[Policy], policy: Policy, game: Game, settings: dict[str, Any]
+    name: str, opponents: Sequence[Policy], policy: Policy, game: Game, deals: int, adjusted: bool = True, **played: Any
 ) -> list[Result]:
     opponent = opponents[0] if len(opponents) == 1 else Mixed(opponents[0], opponents[1])
     teams = teams_of(game).names
-    among_themselves = play_teams(game, dict.fromkeys(teams, opponent), **settings)
+    among_themselves = play_teams(game, dict.fromkeys(teams, opponent), matches=deals, **played)
     results = []
     for team in teams:
-        result = play_teams(game, against_team(game, team, policy, opponent), **settings)
+        result = play_teams(game, against_team(game, team, policy, opponent), matches=deals, **played)
         wins = result.wins[team], result.lost(team), among_themselves.wins[team]
         results.append(Result(name, wins[0], wins[1], team, wins[2]))
     return results

@@ -1,7 +1,8 @@
 """Cross-play: every policy with every other, and their ladder."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -143,7 +144,8 @@ def cross_play(
         workers: where the cells are played.
     """
     if game.capabilities.teams is not None:
-        return _of_teams(game, players, deals, seed, mixed, progress, workers)
+        run = partial(workers.run, progress=progress)
+        return _of_teams(game, players, {"matches": deals, "seed": seed}, mixed, run)
     names, policies = tuple(players), list(players.values())
     mirror, settings = mirrored(game), {"deals": deals, "seed": seed}
     cells = [(i, j) for i, j in product(range(len(names)), repeat=2) if i <= j or not mirror]
@@ -175,13 +177,7 @@ Seated = tuple[tuple[int, int, int | None], ...]
 
 
 def _of_teams(
-    game: Game,
-    players: Mapping[str, Policy],
-    deals: int,
-    seed: int,
-    mixed: bool,
-    progress: Tick | None,
-    workers: Workers,
+    game: Game, players: Mapping[str, Policy], settings: Mapping[str, int], mixed: bool, run: Callable[..., list[Any]]
 ) -> list[Matrix]:
     names, policies = tuple(players), list(players.values())
     teams, sizes = teams_of(game).names, team_sizes(game)
@@ -195,9 +191,9 @@ def _of_teams(
                 within = [_within(team, len(teams), count, i, j) for i, j in pairs]
                 plans.append((team, f"row as {name} and in the other team, column in {part} {name}", within))
     different = list(dict.fromkeys(seated for *_, cells in plans for seated in cells))
-    settings = {"matches": deals, "seed": seed}
+    deals = settings["matches"]
     tasks = [Task(_winner_of_each, (game, _mixed(teams, policies, one)), settings, deals) for one in different]
-    won = dict(zip(different, workers.run(tasks, progress), strict=True))
+    won = dict(zip(different, run(tasks), strict=True))
     shape = len(names), len(names), deals
     return [
         Matrix(

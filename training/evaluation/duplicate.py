@@ -233,11 +233,6 @@ def results_of_seeds(
     ``d * seats + s``. The other arguments are those of `evaluate`.
     """
     around = [policy, *(opponents if len(opponents) > 1 else list(opponents) * (game.seats - 1))]
-    return _play(game, around, seeds, adjusted) / game.payoffs.unit
-
-
-def _play(game: Game, around: Sequence[Policy], seeds: Sequence[int], adjusted: bool) -> NDArray[np.float64]:
-    """Play every deal once with ``around[0]`` in each seat; return its rewards there, float64[deals, seats]."""
     tables = tables_with_seed(game, len(seeds) * game.seats, [seed for seed in seeds for _ in range(game.seats)])
     seat = np.tile(np.arange(game.seats), len(seeds))
     policies = list({id(each): each for each in around}.values())  # one object acts on all its seats in one batch
@@ -247,5 +242,4 @@ def _play(game: Game, around: Sequence[Policy], seeds: Sequence[int], adjusted: 
     reduction = game.capabilities.variance_reduction
     if adjusted and reduction is not None:
         total = reduction.without_luck(tables, total)
-    rewards: NDArray[np.float64] = total[np.arange(len(tables)), seat].reshape(-1, game.seats)
-    return rewards
+    return np.asarray(total[np.arange(len(tables)), seat].reshape(-1, game.seats) / game.payoffs.unit)
