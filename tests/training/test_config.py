@@ -9,13 +9,7 @@ import tomli_w
 import torch
 from cases import slow_but
 from parlour.training import cli
-from parlour.training.runs.config import (
-    load_config,
-    presets,
-    settings_from,
-    to_toml,
-    write_config,
-)
+from parlour.training.runs.config import load_config, presets, settings_from, to_toml, write_config
 from parlour.training.runs.run import train
 from parlour.training.runs.version_0_2 import WITHOUT_EFFECT
 from parlour.wrappers.policies.base import of_settings

@@ -8,13 +8,7 @@ from parlour import envs
 from parlour.envs.core.match import Match
 from parlour.training import cli
 from parlour.training.commands.deploy import watch_table
-from parlour.training.runs.config import (
-    load_config,
-    platform_presets,
-    preset_for,
-    preset_options,
-    settings_from,
-)
+from parlour.training.runs.config import load_config, platform_presets, preset_for, preset_options, settings_from
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.policies.base import TrainedFor
 from parlour.wrappers.policies.mlp import MlpPolicy

@@ -24,9 +24,7 @@ from parlour.training.evaluation.duplicate import evaluate
 from parlour.training.learning.league import League
 from parlour.training.learning.run_folder import locked, new_folder, timesteps
 from parlour.training.learning.settings import run_path
-from parlour.training.runs.config import (
-    load_config,
-)
+from parlour.training.runs.config import load_config
 from parlour.training.runs.run import resume, train
 from parlour.wrappers.policies.loading import load_run
 from sb3_contrib import MaskablePPO

@@ -24,17 +24,7 @@ from ...wrappers.rl.single_agent import SingleAgentTables
 from ..learning.league import League
 from ..learning.learner import Demonstrations, Monitor
 from ..learning.networks import torch_threads
-from ..learning.settings import (
-    CHECKPOINT_SLOTS,
-    Count,
-    Positive,
-    Share,
-    Sizes,
-    TrainConfig,
-    Weight,
-    at_least,
-    between,
-)
+from ..learning.settings import CHECKPOINT_SLOTS, Count, Positive, Share, Sizes, TrainConfig, Weight, at_least, between
 
 MODEL = "model.zip"
 """The file in which Stable-Baselines3 saves a model, in the run folder."""

@@ -407,7 +407,37 @@ def load_weights(actor: nn.Module, critic: nn.Module, weights: Weights) -> None:
         net.load_state_dict({name: torch.from_numpy(np.array(each)) for name, each in own.items()})
 
 
-class Collector:
+class Actor:
+    """What actors have on any device: copies of the networks, and the arrays of a rollout.
+
+    Args:
+        config: the settings.
+        game: the game with its options.
+        number: the number of the actor, from 0.
+        device: the device of the networks.
+    """
+
+    _values: Any
+    _advantages: Any
+    _weights: Any
+
+    def __init__(self, config: SelfPlayConfig, game: Game, number: int, device: str) -> None:
+        self._config, self._game, self._number = config, game, number
+        self._forward = Forward(device)
+        self._actor, self._critic = (net.to(device) for net in make_networks(config, game))
+        self._began = False
+
+    def _batch(self, **facts: Any) -> RolloutBatch:
+        """Return the arrays as a batch, with one row per decision."""
+        names = "observations", "critic_observations", "masks", "log_probs", "actions", "advantages"
+        arrays = {name: getattr(self, f"_{name}") for name in names} | {"returns": self._values + self._advantages}
+        if self._config.update == "mirror_descent":
+            arrays["weights"] = self._weights
+        arrays = {name: array.reshape(-1, *array.shape[2:]) for name, array in arrays.items()}
+        return RolloutBatch(actor=self._number, arrays=arrays, **facts)
+
+
+class Collector(Actor):
     """One actor: its tables, and copies of the networks.
 
     Args:
@@ -422,7 +452,7 @@ class Collector:
     """
 
     def __init__(self, config: SelfPlayConfig, game: Game, pool: Pool, actor: int = 0, device: str = "cpu") -> None:
-        self._config, self._game, self._actor_number = config, game, actor
+        super().__init__(config, game, actor, device)
         self.tables = SelfPlayTables(
             game,
             config.n_envs,
@@ -438,11 +468,8 @@ class Collector:
             words = np.random.SeedSequence([config.seed, actor]).generate_state(1)
             self._relabelling = Relabelling(game, self.tables.tables.encoder, config.n_envs, int(words[0]))
         self._critic_encoder = game.encoders[critic_encoder(config, game)]
-        self._forward = Forward(device)
-        self._actor, self._critic = (net.to(device) for net in make_networks(config, game))
         self._words = streams(config.seed, 1)
         self._serials: dict[int, int] = {}
-        self._began = False
         shape = config.n_steps, config.n_envs
         sizes = game.encoders[self.tables.tables.encoder].layout.size, self._critic_encoder.layout.size
         self._observations, self._critic_observations = (np.zeros((*shape, size), np.float32) for size in sizes)
@@ -463,8 +490,8 @@ class Collector:
         if self._began:
             return
         seed = self._config.seed
-        if self._actor_number or version:
-            seed = int(np.random.SeedSequence([seed, self._actor_number, version]).generate_state(1, np.uint64)[0])
+        if self._number or version:
+            seed = int(np.random.SeedSequence([seed, self._number, version]).generate_state(1, np.uint64)[0])
         self._words = streams(seed, 1)
         self.tables.reset(seed)
         self._began = True
@@ -492,21 +519,8 @@ class Collector:
         episodes, winnings = self.tables.episodes, self.tables.winnings
         seconds = self._play()
         self._estimate()
-        arrays: dict[str, NDArray[Any]] = {
-            "observations": self._observations,
-            "critic_observations": self._critic_observations,
-            "masks": self._masks,
-            "log_probs": self._log_probs,
-            "actions": self._actions,
-            "advantages": self._advantages,
-            "returns": self._values + self._advantages,
-        }
-        if self._config.update == "mirror_descent":
-            arrays["weights"] = self._weights
-        return RolloutBatch(
+        return self._batch(
             version=version,
-            actor=self._actor_number,
-            arrays={name: array.reshape(self._turn.size, *array.shape[2:]) for name, array in arrays.items()},
             rows=np.flatnonzero(self._learner_acts & ~np.isnan(self._advantages)),
             played=int(self._learner_acts.sum()),
             episodes=self.tables.episodes - episodes,
@@ -520,7 +534,7 @@ class Collector:
         for slot, (serial, policy) in opponents.items():
             if self._serials.get(slot) != serial:
                 copy = deepcopy(policy)
-                key = np.random.SeedSequence([copy.stream, serial, slot, self._actor_number])
+                key = np.random.SeedSequence([copy.stream, serial, slot, self._number])
                 copy.stream = int(key.generate_state(1, np.uint64)[0])
                 self.tables.policies[slot] = copy
                 self._serials[slot] = serial

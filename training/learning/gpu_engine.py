@@ -14,23 +14,15 @@ from ...envs import Game, VectorGame
 from ...envs.core.cuda.toolchain import SIMULATED
 from ...envs.core.cuda.vector import CudaVectorGame
 from ...wrappers.rl.opponents import Pool
-from .collector import (
-    RolloutBatch,
-    Weights,
-    critic_encoder,
-    load_weights,
-    make_networks,
-    only_two_compete,
-    seat_advantages,
-)
+from .collector import Actor, RolloutBatch, Weights, critic_encoder, load_weights, only_two_compete, seat_advantages
 from .engines import LocalEngine
-from .networks import ALIGNED, Forward, Recorded, capture_on, current_stream
+from .networks import ALIGNED, Recorded, capture_on, current_stream
 from .settings import SelfPlayConfig
 
 logger = logging.getLogger(__name__)
 
 
-class GpuCollector:
+class GpuCollector(Actor):
     """One actor whose tables are on the GPU. The current policy plays every seat.
 
     Its decisions and episodes differ from those of `Collector` with the same seed: actions are drawn on the GPU, by
@@ -45,15 +37,13 @@ class GpuCollector:
     """
 
     def __init__(self, config: SelfPlayConfig, game: Game) -> None:
-        self._config, self._game, self._device = config, game, torch.device(config.device)
+        super().__init__(config, game, 0, config.device)
+        self._device = torch.device(config.device)
         tables = VectorGame(game, config.n_envs, config.encoder or None, device="cuda")
         assert isinstance(tables, CudaVectorGame)
         self.tables = tables
         self._critic_encoder = critic_encoder(config, game)
-        self._forward = Forward(config.device)
-        self._actor, self._critic = (net.to(self._device) for net in make_networks(config, game))
         self._generator = torch.Generator(self._device)
-        self._began = False
         shape = config.n_steps, config.n_envs
         sizes = [game.encoders[name].layout.size for name in (tables.encoder, self._critic_encoder)]
         # Observations are written once, as the networks read them.
@@ -105,19 +95,8 @@ class GpuCollector:
         episodes, winnings = self._recorded().tolist()
         self.tables.finish()
         seconds = time.perf_counter() - began
-        arrays = {
-            "observations": self._observations,
-            "critic_observations": self._critic_observations,
-            "masks": self._masks,
-            "log_probs": self._log_probs,
-            "actions": self._actions,
-            "advantages": self._advantages,
-            "returns": self._values + self._advantages,
-        }
-        return RolloutBatch(
+        return self._batch(
             version=version,
-            actor=0,
-            arrays={name: array.flatten(0, 1) for name, array in arrays.items()},
             rows=np.flatnonzero(~self._advantages.isnan().cpu().numpy()),
             played=self._turn.numel(),
             episodes=int(episodes),
