@@ -28,7 +28,6 @@ import tomli_w
 from cyclopts import App, CycloptsError, Parameter
 from parlour.envs import Game
 from parlour.envs.core.rng import streams
-from parlour.training.commands.exploit import BatteryArguments, LearnerArguments, battery
 from parlour.training.commands.list import HELD_OUT
 from parlour.training.commands.lookup import (
     game_of,
@@ -42,6 +41,7 @@ from parlour.training.commands.lookup import (
     tables_of,
     warn_about_differences,
 )
+from parlour.training.commands.measures import BatteryArguments, LearnerArguments, battery
 from parlour.training.evaluation.duplicate import Score
 from parlour.training.evaluation.exploit import Win, wins_of
 from parlour.training.evaluation.games import measures

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .evaluation.cross_play import cross_play as cross_play
+    from .evaluation.cross_play import finished as finished
+    from .evaluation.cross_play import play_teams as play_teams
     from .evaluation.duplicate import evaluate as evaluate
     from .evaluation.exact import flat_tree as flat_tree
     from .evaluation.exact import nash_conv as nash_conv
@@ -15,8 +17,6 @@ if TYPE_CHECKING:
     from .evaluation.games import best_response as best_response
     from .evaluation.games import compare as compare
     from .evaluation.games import play as play
-    from .evaluation.team_matches import finished as finished
-    from .evaluation.team_matches import play_teams as play_teams
     from .runs.config import load_config as load_config
     from .runs.config import preset_for as preset_for
     from .runs.run import resume as resume
@@ -27,12 +27,12 @@ _SOURCES = {
     "compare": "evaluation.games",
     "cross_play": "evaluation.cross_play",
     "evaluate": "evaluation.duplicate",
-    "finished": "evaluation.team_matches",
+    "finished": "evaluation.cross_play",
     "flat_tree": "evaluation.exact",
     "load_config": "runs.config",
     "nash_conv": "evaluation.exact",
     "play": "evaluation.games",
-    "play_teams": "evaluation.team_matches",
+    "play_teams": "evaluation.cross_play",
     "preset_for": "runs.config",
     "resume": "runs.run",
     "train": "runs.run",

@@ -10,7 +10,7 @@ from parlour.envs.core.rng import streams
 from parlour.envs.core.rollout import play_until_done
 from parlour.envs.holdem.hands import card_number
 from parlour.envs.holdem.ranges import HOLDINGS, equities, possible
-from parlour.training.commands.exploit import BatteryArguments, LearnerArguments, battery
+from parlour.training.commands.measures import BatteryArguments, LearnerArguments, battery
 from parlour.training.solving import holdem_tree
 from parlour.training.solving.problems import AbstractedProblem, sampled_response
 from parlour.training.solving.public_tree import END

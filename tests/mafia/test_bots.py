@@ -7,7 +7,7 @@ from parlour import envs
 from parlour.envs.core.rng import streams
 from parlour.envs.mafia.bots import BOTS, PERSONALITIES, Loyal, Scripted
 from parlour.envs.mafia.habits import habits
-from parlour.training.evaluation import team_matches
+from parlour.training.evaluation import cross_play
 
 
 def chosen(env, bot):
@@ -22,11 +22,11 @@ def chosen(env, bot):
 
 def finished(game, mafia, town, seeds):
     """Matches as they ended, one policy in each team."""
-    return team_matches.finished(game, {"mafia": mafia, "town": town}, seeds)[0]
+    return cross_play.finished(game, {"mafia": mafia, "town": town}, seeds)[0]
 
 
 def play_teams(game, mafia, town, **settings):
-    return team_matches.play_teams(game, {"mafia": mafia, "town": town}, **settings)
+    return cross_play.play_teams(game, {"mafia": mafia, "town": town}, **settings)
 
 
 def targets(env, bot):

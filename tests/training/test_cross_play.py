@@ -8,8 +8,7 @@ from parlour import zoo
 from parlour.envs import game
 from parlour.envs.core.rng import streams
 from parlour.training import cli
-from parlour.training.evaluation.cross_play import Matrix, count_of_matches, cross_play
-from parlour.training.evaluation.team_matches import Mixed, finished
+from parlour.training.evaluation.cross_play import Matrix, Mixed, count_of_matches, cross_play, finished
 from parlour.wrappers.policies.loading import make_policy
 
 

@@ -9,8 +9,8 @@ from parlour import envs
 from parlour.envs import Capabilities, Teams
 from parlour.training import cli
 from parlour.training.commands.lookup import SEARCHES
+from parlour.training.evaluation.cross_play import play_teams
 from parlour.training.evaluation.games import Measures, best_response, compare, games_with, measures
-from parlour.training.evaluation.team_matches import play_teams
 from parlour.wrappers.policies.loading import make_policy
 
 

@@ -12,8 +12,8 @@ from parlour.envs.mafia.bots import BOTS
 from parlour.envs.mafia.habits import HABITS, habits
 from parlour.training import cli
 from parlour.training.commands.measures import TeamsRow, tables
+from parlour.training.evaluation.cross_play import WON, TeamResult, finished, play_teams
 from parlour.training.evaluation.duplicate import Score
-from parlour.training.evaluation.team_matches import WON, TeamResult, finished, play_teams
 from rich.console import Console
 
 
@@ -139,7 +139,7 @@ def test_half_of_a_team_needs_two_seats(capsys):
 
 def test_a_mistake_at_a_later_number_of_seats_is_an_error_before_any_play(monkeypatch, capsys):
     monkeypatch.setattr(
-        "parlour.training.commands.measures.play_teams", lambda *_args, **_options: pytest.fail("played")
+        "parlour.training.evaluation.cross_play.play_teams", lambda *_args, **_options: pytest.fail("played")
     )
     args = ["evaluate", "teams", "mafia", "town=mixed+loyal:5", "--seats", "10", "5"]
     assert cli.main(args) == cli.MISTAKE

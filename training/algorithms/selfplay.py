@@ -22,8 +22,16 @@ from ...envs.core.files import replacing
 from ...envs.core.rng import streams
 from ...wrappers.policies.base import TrainedFor, draw
 from ...wrappers.policies.mlp import MlpPolicy
-from ..learning.collector import Relabelling, RolloutBatch, critic_encoder, make_networks, only_two_compete, shuffled
-from ..learning.engines import Engine, find
+from ..learning.collector import (
+    Engine,
+    Relabelling,
+    RolloutBatch,
+    critic_encoder,
+    find,
+    make_networks,
+    only_two_compete,
+    shuffled,
+)
 from ..learning.league import League
 from ..learning.learner import Demonstrations, Monitor
 from ..learning.mirror_descent import MirrorDescent

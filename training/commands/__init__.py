@@ -31,7 +31,7 @@ _DEPLOYS = {
     "tangram": ("deploy:deploy_tangram", "for tangram games"),
 }
 _MEASURES = {
-    "exploit": ("exploit:command", "find the worst known opponent: who wins most from a policy"),
+    "exploit": ("measures:exploit", "find the worst known opponent: who wins most from a policy"),
     "exploit-model": ("reference:exploit_model", "the exact exploitability of a language model in a small game"),
     "crossplay": (
         "measures:crossplay",

@@ -17,8 +17,8 @@ from ...envs.core.how_to_play import FIELDS
 from ...envs.core.options import named
 from ...wrappers.policies.base import read_settings
 from ...zoo import PREFIX, Card, Measure, card, names, seats_of, span, variants, weights
+from ..evaluation.cross_play import LOST
 from ..evaluation.exploit import is_lucky
-from ..evaluation.team_matches import LOST
 from ..learning import run_folder
 from ..learning.settings import ALGORITHM
 from ..runs.config import platform_presets, presets, settings_from

@@ -1,5 +1,6 @@
-"""`parlour evaluate` with its subcommands teams, held-out and crossplay: measures of policies."""
+"""`parlour evaluate` with its subcommands teams, held-out, crossplay and exploit: measures of policies."""
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -16,18 +17,21 @@ from rich.table import Table
 from ...envs import Game
 from ...envs.core.counted import counted
 from ...envs.core.options import named
-from ...envs.core.rollout import Policy
+from ...wrappers.policies.base import Policy
+from ...wrappers.policies.solved import SolvedPolicy
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
-from ..evaluation.cross_play import Matrix, count_of_matches, cross_play, mirrored
-from ..evaluation.cross_play import ladder as ladder_of
+from .. import algorithms
+from ..evaluation import cross_play
 from ..evaluation.duplicate import Score, evaluate, score_table
-from ..evaluation.exploit import wins_of
+from ..evaluation.exact import Probable
+from ..evaluation.exploit import Estimated, Win, exact_win, reply_of, thinned, tree_of, wins_of, worst_of
 from ..evaluation.games import Comparison, compare, games_with, measures
 from ..evaluation.pages import ladder_columns, ladder_page, provenance
-from ..evaluation.team_matches import Mixed, TeamResult, against_team, play_teams, team_sizes, teams_of
-from ..parallel.tasks import Task
+from ..learning.settings import ALGORITHM, TrainConfig
+from ..parallel.tasks import HERE, Task, Tick, Workers
 from ..runs.config import settings_from
+from ..solving.problems import sampled_response
 from ..terminal.console import counting_bar, table_of
 from ..terminal.match import recorded
 from . import lookup
@@ -72,7 +76,7 @@ def plays(game: Game, opponents: int) -> int:
     """
     if game.capabilities.teams is not None:
         return 1 + len(game.capabilities.teams.names)
-    return 1 if opponents > 1 or game.payoffs.shared or mirrored(game) else 2
+    return 1 if opponents > 1 or game.payoffs.shared or cross_play.mirrored(game) else 2
 
 
 def measure(name: str, opponents: Sequence[Policy], policy: Policy, game: Game, **played: Any) -> list[Result]:
@@ -91,7 +95,7 @@ def measure(name: str, opponents: Sequence[Policy], policy: Policy, game: Game, 
     result = Result(name, evaluate(policy, game, around, **played))
     if len(opponents) > 1 or game.payoffs.shared:
         return [result]
-    if mirrored(game):  # the same matches, seen from the other seat
+    if cross_play.mirrored(game):  # the same matches, seen from the other seat
         return [replace(result, wins=result.score.reversed())]
     return [replace(result, wins=wins_of(opponents[0], name, "", policy, game, **played)[0].score)]
 
@@ -99,12 +103,14 @@ def measure(name: str, opponents: Sequence[Policy], policy: Policy, game: Game, 
 def _by_team(
     name: str, opponents: Sequence[Policy], policy: Policy, game: Game, deals: int, adjusted: bool = True, **played: Any
 ) -> list[Result]:
-    opponent = opponents[0] if len(opponents) == 1 else Mixed(opponents[0], opponents[1])
-    teams = teams_of(game).names
-    among_themselves = play_teams(game, dict.fromkeys(teams, opponent), matches=deals, **played)
+    opponent = opponents[0] if len(opponents) == 1 else cross_play.Mixed(opponents[0], opponents[1])
+    teams = cross_play.teams_of(game).names
+    among_themselves = cross_play.play_teams(game, dict.fromkeys(teams, opponent), matches=deals, **played)
     results = []
     for team in teams:
-        result = play_teams(game, against_team(game, team, policy, opponent), matches=deals, **played)
+        result = cross_play.play_teams(
+            game, cross_play.against_team(game, team, policy, opponent), matches=deals, **played
+        )
         wins = result.wins[team], result.lost(team), among_themselves.wins[team]
         results.append(Result(name, wins[0], wins[1], team, wins[2]))
     return results
@@ -197,7 +203,7 @@ def _shown(run: str, game: Game, results: Sequence[Result], beside: Comparison |
     elif results:
         wins = {one.against: one.wins for one in results if one.wins is not None}
         yield score_table({one.against: one.score for one in results}, title, wins or None)
-        if wins and mirrored(game):
+        if wins and cross_play.mirrored(game):
             yield MIRRORED.format(run)
     if beside is not None:
         yield beside.table(f"{run} in all seats, beside theory")
@@ -219,7 +225,7 @@ class TeamsRow:
 
     seats: int
     policies: Mapping[str, str]
-    result: TeamResult
+    result: cross_play.TeamResult
 
 
 def evaluate_teams(
@@ -248,7 +254,7 @@ def evaluate_teams(
     """
     pairings, rows = [], []
     for team in (*mute, *scramble):
-        named("team", team, teams_of(lookup.game_with(game.game, game.options)).names)
+        named("team", team, cross_play.teams_of(lookup.game_with(game.game, game.options)).names)
     for number in seats or (None,):
         table = lookup.game_with(game.game, game.options, seats=number)
         for chosen in _combinations(table, policies):
@@ -257,19 +263,19 @@ def evaluate_teams(
                 for place, (team, name) in enumerate(chosen.items(), 1)
             }
             for team, player in players.items():
-                if isinstance(player, Mixed):
+                if isinstance(player, cross_play.Mixed):
                     _require_share(team, player.count, chosen[team], table)
             pairings.append((table, chosen, players))  # all of them first: a mistake is an error before any play
     for table, chosen, players in pairings:
         task = f"{' against '.join(chosen.values())}, {table.seats} seats"
         with counting_bar(task, deals) as done:
-            result = play_teams(table, players, matches=deals, seed=report.seed, progress=done)
+            result = cross_play.play_teams(table, players, matches=deals, seed=report.seed, progress=done)
         rows.append(TeamsRow(table.seats, chosen, result))
     record = [{"seats": row.seats, "policies": row.policies, **asdict(row.result)} for row in rows]
     report.show(record, *tables(rows))
 
 
-def _player(name: str, game: Game, seed: int, mute: bool, scramble: bool) -> Policy | Mixed:
+def _player(name: str, game: Game, seed: int, mute: bool, scramble: bool) -> Policy | cross_play.Mixed:
     """Return the policy of a team, or the two of ``one+two`` or ``one+two:count``."""
     bots, count = {"random": None, **game.bots}, None
     try:
@@ -286,19 +292,19 @@ def _player(name: str, game: Game, seed: int, mute: bool, scramble: bool) -> Pol
         player = lookup.policy(part, game, seed + 1_000 * number)
         lookup.warn_about_differences([(part, player)], game)
         players.append(lookup.silenced(player, game, mute, scramble, seed + number))
-    return players[0] if len(players) == 1 else Mixed(players[0], players[1], count)
+    return players[0] if len(players) == 1 else cross_play.Mixed(players[0], players[1], count)
 
 
 def require_room_for(policies: int, name: str, game: Game) -> None:
     """Raise ValueError if `policies` cannot share every team of a game; `name` is what the user wrote for them."""
     if policies > 2:
         raise ValueError(f"{name!r}: a team has one policy, or two that share it")
-    for team in teams_of(game).names if policies == 2 else ():
+    for team in cross_play.teams_of(game).names if policies == 2 else ():
         _require_share(team, None, name, game)
 
 
 def _require_share(team: str, count: int | None, name: str, game: Game) -> None:
-    size = dict(zip(teams_of(game).names, team_sizes(game), strict=True))[team]
+    size = dict(zip(cross_play.teams_of(game).names, cross_play.team_sizes(game), strict=True))[team]
     if not 1 <= (size // 2 if count is None else count) < size:
         wanted = "half of the" if count is None else count
         fits = f"1 to {size - 1} can be given" if size > 1 else "two policies cannot share one"
@@ -307,7 +313,7 @@ def _require_share(team: str, count: int | None, name: str, game: Game) -> None:
 
 def _combinations(game: Game, policies: Sequence[str]) -> Iterator[dict[str, str]]:
     """Yield the policy of each team, for every combination of the given ones."""
-    names = teams_of(game).names
+    names = cross_play.teams_of(game).names
     chosen: dict[str, list[str]] = {team: [] for team in names}
     for text in policies:
         team, equals, name = text.partition("=")
@@ -487,8 +493,8 @@ def crossplay(
         for number, (name, player) in enumerate(players.items())
     }
     mixed = ladder is None
-    with counting_bar("cross-play", count_of_matches(table, len(heard), mixed) * deals) as done:
-        matrices = cross_play(
+    with counting_bar("cross-play", cross_play.count_of_matches(table, len(heard), mixed) * deals) as done:
+        matrices = cross_play.cross_play(
             table, heard, deals=deals, seed=report.seed, mixed=mixed, progress=done, workers=work.workers
         )
     record = {"game": table.id, "options": dict(table.options), "seed": report.seed, "deals": deals}
@@ -498,7 +504,7 @@ def crossplay(
     for matrix in matrices if table.capabilities.teams is not None or by_seat else matrices[:1]:
         shown += [matrix_table(matrix), *summary(matrix, table)]
     if ladder is not None:
-        scores, payoffs = ladder_of(table, matrices)
+        scores, payoffs = cross_play.ladder(table, matrices)
         replay = sample_games(table, list(scores), samples, report.seed) if samples else None
         ladder.parent.mkdir(parents=True, exist_ok=True)
         about = provenance() | {"seed": report.seed, "deals": deals, "options": table.options}
@@ -510,14 +516,14 @@ def crossplay(
     report.show(record, *shown)
 
 
-def matrix_table(matrix: Matrix) -> Table:
+def matrix_table(matrix: cross_play.Matrix) -> Table:
     """Return a matrix as a table: means, with the intervals below them."""
     places = range(len(matrix.names))
     rows = [[matrix.names[i], *(matrix.score(i, j).in_two_lines() for j in places)] for i in places]
     return table_of([f"{matrix.unit}", *matrix.names], rows, matrix.title)
 
 
-def summary(matrix: Matrix, game: Game) -> list[str]:
+def summary(matrix: cross_play.Matrix, game: Game) -> list[str]:
     """Return the lines below a matrix: the worst cell and, where they tell something, self-play and cross-play."""
     row, column = matrix.worst
     lines = [f"worst: {matrix.names[row]} with {matrix.names[column]}: {matrix.score(row, column)}"]
@@ -541,3 +547,205 @@ def sample_games(game: Game, names: Sequence[str], count: int, seed: int) -> str
         players = [(name, lookup.agent(name, game, seed + number + seat)) for seat, name in enumerate(seated)]
         logs.append(recorded(game, players, seed + number))
     return page(moments(b"".join(logs)), f"{game.id}: sample games")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnerArguments:
+    """The learned best response."""
+
+    decisions: NonNegativeInt = 1_000_000
+    """Decisions of the learner; 0: no learned best response."""
+    minutes: float | None = None
+    """Time limit of the learner in minutes."""
+    algorithm: str = ALGORITHM
+    """The learning algorithm, by name."""
+    learner: tuple[str, ...] = ()
+    """Settings of the learner as name=value, such as net_arch=[256,256], in place of those of the game's preset."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatteryArguments:
+    """The battery of opponents, and how the policy plays."""
+
+    against: tuple[str, ...] = ()
+    """More opponents: runs or policy files."""
+    deals: int = 10_000
+    """Deals per opponent, each played in every seat; matches for each team."""
+    hands: int = 1_000
+    """Hands of each local best response."""
+    solver_seconds: float = 60.0
+    """Seconds of the sampled best response to a policy of `parlour solve holdem`, half for each seat; 0: none."""
+    buckets: tuple[int, ...] = (20, 20, 40)
+    """Its places by equity on flop, turn and river; none: the buckets of the policy."""
+    search: bool = False
+    """The policy searches before it acts, without a time limit. In hold'em that takes half a second for each decision
+    on the river between two players, five on the turn: take few deals and hands, and --decisions 0."""
+
+
+def exploit(
+    exploited: PolicyArguments,
+    *,
+    opponents: BatteryArguments,
+    learned: LearnerArguments,
+    work: WorkerArguments,
+    report: ReportArguments,
+) -> None:
+    """Find the worst known opponent of a policy: the one that wins most from it, with the 95 % interval.
+
+    What an opponent wins from the policy is what it has in one seat, with the policy in all others; in a game that is
+    not zero-sum, more than the policy itself has there, on the same deals; with teams, the share of the matches that
+    the policy's team loses.
+
+    The opponents are all bots of the game, its best responses (an exact one, where the game tree is small; local ones
+    in all settings for heads-up hold'em), a learner that is trained against the policy, and the given ones. In a game
+    with teams there is one result for each team.
+    """
+    run, seed, search = exploited.run, report.seed, opponents.search
+    game = lookup.game_of(run, exploited.game, exploited.options, exploited.seats)
+    wins = battery(run, game, opponents, learned, seed, work.workers)
+    record = {"policy": run, "game": game.id, "options": dict(game.options), "seed": seed, "search": search}
+    record["worst"] = [win.to_dict() for win in worst_of(wins).values()]
+    record["opponents"] = [win.to_dict() for win in wins]
+    report.show(record, *_tables_of_wins(f"{run} with search" if search else run, game, wins), *_lines_of_wins(wins))
+
+
+def battery(
+    run: str,
+    game: Game,
+    opponents: BatteryArguments,
+    learned: LearnerArguments,
+    seed: int = 0,
+    workers: Workers = HERE,
+    zoo: bool = True,
+) -> list[Win]:
+    """Return what each opponent wins from the policy that `run` names.
+
+    Every opponent is a task, with copies of the policies. With `zoo`, the policy of the zoo is one of them.
+    """
+    deals, hands = opponents.deals, opponents.hands
+    if learned.decisions and learned.algorithm not in algorithms.names():
+        raise ValueError(f"algorithm={learned.algorithm!r}: choose from {', '.join(algorithms.names())}")
+    lookup.require_opponents(game)
+    if hands < 4 and measures(game.name).best_responses:
+        raise ValueError(f"hands={hands}: an interval needs at least 4")
+    trained = lookup.policy(run, game, seed)
+    # A mistake in these settings is an error before hours of play.
+    learner = None
+    if learned.decisions:
+        from ..runs.run import response_config  # loads torch
+
+        learner = response_config(trained, game, seed=seed, **vars(learned))
+    player = lookup.searching(run, trained, game, seed) if opponents.search else trained
+    specs = [*lookup.rivals(game), *(lookup.of_the_zoo(game) if zoo else ()), *opponents.against]
+    others = lookup.policies_of([*dict.fromkeys(specs)], game, seed)
+    others.pop(run, None)  # without teams nobody wins from itself
+    if game.capabilities.teams is not None:
+        others[run] = lookup.policy(run, game, seed + 1_000)
+    lookup.warn_about_differences([(run, trained), *others.items()], game)
+    played = {"deals": deals, "seed": seed}
+    tasks = []
+    for name, other in others.items():
+        kind = "itself" if name == run else "bot" if name in game.bots or name == "random" else "run"
+        tasks.append(Task(wins_of, (other, name, kind, player, game), played, _rounds(game) * deals))
+    tasks.append(Task(_exact, (player, game), played, deals))
+    for name in measures(game.name).best_responses:
+        tasks.append(Task(_best_response, (player, game, name), {"hands": hands, "seed": seed}, hands))
+    if isinstance(player, SolvedPolicy) and opponents.solver_seconds > 0:
+        spent = {"buckets": opponents.buckets, "seconds": opponents.solver_seconds, **played}
+        tasks.append(Task(_sampled, (player, game), spent, deals))
+    if learner is not None:
+        tasks.append(Task(_learned, (player, game, learner), played, learned.decisions + _rounds(game) * deals))
+    with counting_bar("exploit", sum(task.size for task in tasks)) as done:
+        results = workers.run(tasks, done)
+    for line in dict.fromkeys(one for one in results if isinstance(one, str)):
+        print(f"left out: {line}", file=sys.stderr)
+    return [win for one in results if not isinstance(one, str) for win in one]
+
+
+def _rounds(game: Game) -> int:
+    """Return how often the deals are played: once for each team."""
+    return 1 if game.capabilities.teams is None else len(game.capabilities.teams.names)
+
+
+def _exact(player: Policy, game: Game, *, deals: int, seed: int, progress: Tick) -> list[Win] | str:
+    """Return the win of an exact best response; to a policy that does not tell its probabilities, in play.
+
+    A sentence for a policy that plays on records: what it plays at a node of the tree is not known from observations.
+    """
+    tree = tree_of(player, game)
+    if tree is None:
+        return []
+    if hasattr(player, "act_on"):
+        return "exact best response: it replies to observations, and a policy with search plays on whole tables"
+    if isinstance(player, Probable):
+        return [exact_win(tree, player)]
+    reply = reply_of(tree, Estimated(player), seed)
+    name = "exact best response to its estimated play"
+    return wins_of(reply, name, "estimated", player, game, deals=deals, seed=seed, progress=progress)
+
+
+def _best_response(player: Policy, game: Game, name: str, *, hands: int, seed: int, progress: Tick) -> list[Win] | str:
+    """Return the win of a best response; a sentence if it does not support the game's options."""
+    try:
+        win = measures(game.name).best_responses[name](player, game, hands=hands, seed=seed, progress=progress)
+    except ValueError as error:
+        return f"{name.partition(',')[0]}: {error}"
+    return [replace(win, opponent=name.replace("exact", "approximate") if win.kind == "approximate" else name)]
+
+
+def _sampled(player: SolvedPolicy, game: Game, *, progress: Tick, **spent: Any) -> list[Win] | str:
+    """Return the win of a sampled best response; a sentence if the policy was solved for another game."""
+    try:
+        return [sampled_response(player, game, **spent)]
+    except ValueError as error:
+        return str(error)
+    finally:
+        progress(spent["deals"])
+
+
+def _learned(player: Policy, game: Game, learner: TrainConfig, *, deals: int, seed: int, progress: Tick) -> list[Win]:
+    from ..runs.run import learned_response  # loads torch
+
+    learned, curve = learned_response(player, game, learner, progress)
+    name = "learned best response, "
+    name += f"{curve[-1][0]:,} decisions" if curve else "whose time was over before an episode ended"
+    wins = wins_of(learned, name, "learned", player, game, deals=deals, seed=seed + 1, progress=progress)
+    return [replace(win, curve=thinned(curve)) for win in wins]
+
+
+def _tables_of_wins(run: str, game: Game, wins: Sequence[Win]) -> list[Table]:
+    teams = game.capabilities.teams is not None
+    sign, rows = "" if teams else "+", []
+    for win in sorted(wins, key=lambda win: -win.score.mean):
+        score, opponent = win.score, win.opponent if win.kind != "itself" else "itself"
+        interval = "exact" if win.kind == "exact" else f"{score.low:{sign}.3f} to {score.high:{sign}.3f}"
+        rows.append([opponent, *([win.team or ""] if teams else []), f"{score.mean:{sign}.3f}", interval])
+    heads = ["opponent", *(["team"] if teams else []), "wins from it", "95 % interval"]
+    table = table_of(heads, rows, f"{run}, {game.id} ({wins[0].score.unit})", texts=len(heads) - 2)
+    return [table, *([split_table(wins)] if any(win.parts for win in wins) else [])]
+
+
+def split_table(wins: Sequence[Win]) -> Table:
+    """Return where the best responses win: a row for each place in the game, a column for each way that it ends."""
+    split = [win for win in wins if win.parts]
+    ways = list(next(iter(split[0].parts.values())))
+    rows = [
+        [win.opponent if number == 0 else "", place, *(f"{value:+.3f}" for value in row.values())]
+        for win in split
+        for number, (place, row) in enumerate(win.parts.items())
+    ]
+    title = "what they win, luck included, by where and how the game ends"
+    return table_of(["best response", "street", *ways], rows, title, texts=2)
+
+
+def _lines_of_wins(wins: Sequence[Win]) -> list[str]:
+    lines = []
+    for win in wins:
+        if win.curve and (win.team is None or win is next(one for one in wins if one.curve)):
+            points = ", ".join(f"{steps:,}: {mean:+.2f}" for steps, mean in thinned(win.curve, 8))
+            what = "iterations for each seat: mean win" if win.kind == "sampled" else "decisions: mean return"
+            lines.append(f"learning curve ({what} while learning): {points}")
+    for team, win in worst_of(wins).items():
+        whom = "" if team is None else f" of {team}"
+        lines.append(f"worst known opponent{whom}: {win.opponent} wins from it {win.score} {win.score.unit}")
+    return lines

@@ -14,8 +14,16 @@ from ...envs import Game, VectorGame
 from ...envs.core.cuda.toolchain import SIMULATED
 from ...envs.core.cuda.vector import CudaVectorGame
 from ...wrappers.rl.opponents import Pool
-from .collector import Actor, RolloutBatch, Weights, critic_encoder, load_weights, only_two_compete, seat_advantages
-from .engines import LocalEngine
+from .collector import (
+    Actor,
+    LocalEngine,
+    RolloutBatch,
+    Weights,
+    critic_encoder,
+    load_weights,
+    only_two_compete,
+    seat_advantages,
+)
 from .networks import ALIGNED, Recorded, capture_on, current_stream
 from .settings import SelfPlayConfig
 

@@ -21,8 +21,7 @@ from ...envs import Game
 from ...envs import game as make_game
 from ...wrappers.rl.opponents import Pool
 from ..parallel.ray import connect
-from .collector import Collector, Opponents, RolloutBatch, Weights
-from .engines import Engine
+from .collector import Collector, Engine, Opponents, RolloutBatch, Weights
 from .settings import SelfPlayConfig
 
 STALE = 4

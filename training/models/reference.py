@@ -34,9 +34,9 @@ from ...envs.core.rollout import Decisions, Policy, RandomPolicy, act_of, tables
 from ...wrappers.agents.language_model import ModelCall
 from ...wrappers.agents.llm import AgentsAsPolicy
 from ...wrappers.policies.loading import make_policy
+from ..evaluation.cross_play import teams_of, winning_team
 from ..evaluation.duplicate import Score, student_quantile, unit_per_game
 from ..evaluation.exact import Floats, Ints
-from ..evaluation.team_matches import teams_of, winning_team
 
 POOLS = files(__package__).joinpath("pools")
 """The folder of the pools, ``GAME-VERSION.toml``."""
