@@ -153,4 +153,4 @@ def test_cells_in_a_cluster_are_those_of_this_machine_and_errors_are_their_own(c
         printed.append(capsys.readouterr().out)
     assert printed[0] == printed[1]
     with pytest.raises(ValueError, match="not this"):
-        Workers(address=connected.address).run([Task(refuse)])
+        Workers(ray=connected.address).run([Task(refuse)])

@@ -18,7 +18,6 @@ from cyclopts.validators import Number
 
 from ...wrappers.agents import StateView
 from ...wrappers.logs.program_log import Format, Level
-from ..parallel.tasks import Workers
 
 if TYPE_CHECKING:
     from ...wrappers.agents.language_model import Model
@@ -304,22 +303,6 @@ class ReportArguments:
         console = Console()
         for one in shown:
             (console.say if isinstance(one, str) else console.print)(one)
-
-
-@dataclass(frozen=True, kw_only=True)
-class WorkerArguments:
-    """Where the work is done. The results are the same everywhere."""
-
-    processes: PositiveInt = 1
-    """Number of tasks (pairs, opponents, runs) at the same time."""
-    ray: str | None = None
-    """Address of a Ray cluster that does the work, auto or host:port (it needs the extra `ray`). Default: this
-    machine."""
-
-    @property
-    def workers(self) -> Workers:
-        """The workers."""
-        return Workers(processes=self.processes, address=self.ray)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,9 +24,10 @@ from ...wrappers.live.poker.host_session import PokerRules
 from ...wrappers.logs.match_log import MatchLog
 from ..evaluation.duplicate import Score, cells
 from ..learning.run_folder import RUNS
+from ..parallel.tasks import HERE
 from ..terminal.console import Console, counting_bar, table_of
 from . import evaluate
-from .arguments import PolicyArguments, ReportArguments, WorkerArguments
+from .arguments import PolicyArguments, ReportArguments
 from .lookup import agent, game_with
 
 SEATED = ("call", "tight")
@@ -108,7 +109,7 @@ def _evaluate(console: Console, folder: Path, deals: int, seed: int) -> None:
         PolicyArguments(str(folder)),
         against=("random", *SEATED),
         deals=deals,
-        work=WorkerArguments(),
+        workers=HERE,
         report=ReportArguments(seed=seed),
     )
 

@@ -74,7 +74,7 @@ def deploy_arena(
     deadline: float = 24.0,
     access: AccessArguments,
     matches: int | None = None,
-    asked: PromptArguments,
+    llm: PromptArguments,
     live: LiveArguments,
 ) -> None:
     """Play on TurnState arenas: serve POST /act, /match_start, /match_end, or poll sessions.
@@ -96,7 +96,7 @@ def deploy_arena(
     if invites and not sessions:
         raise ValueError("--invites needs --sessions")
     run, console, chosen = deployed.run, Console(), _game(deployed)
-    making = lookup.agents_as(asked, [run], deadline)
+    making = lookup.agents_as(llm, [run], deadline)
 
     def make() -> Agent:
         one = making(run, chosen, live.seed)
@@ -286,7 +286,7 @@ def deploy_poker(
     until: datetime | None = None,
     deadline: Seconds | None = None,
     search: bool | None = None,
-    asked: PromptArguments,
+    llm: PromptArguments,
     live: LiveArguments,
 ) -> None:
     """Let a policy, a bot, a language model or a person (human) play at live poker tables.
@@ -319,7 +319,7 @@ def deploy_poker(
         table = lookup.game_with("holdem", seats=MOST_SEATS)
         if run not in ("random", lookup.LLM, *table.bots):
             table = lookup.game_with("holdem", seats=2)
-        chosen = lookup.agents_as(asked, [run], deadline)(run, table, live.seed)
+        chosen = lookup.agents_as(llm, [run], deadline)(run, table, live.seed)
         [chosen] = lookup.searching_agents([run], [chosen], live.seed, search)
         watch_table(run, chosen)
         stay = play(
@@ -375,7 +375,7 @@ def deploy_tangram(
     deadline: float = 10.0,
     search: bool = False,
     matches: int | None = None,
-    asked: PromptArguments,
+    llm: PromptArguments,
     live: LiveArguments,
 ) -> None:
     """Serve a policy, a bot or a language model to live tangram games, which connect to it by WebSocket.
@@ -388,7 +388,7 @@ def deploy_tangram(
         matches: Number of games (connections) after which the command ends. Default: until Ctrl-C.
     """
     game = lookup.game_with("tangram", options, seats=2, aspect="godot")
-    player = lookup.agents_as(asked, [run], deadline)(run, game, live.seed)
+    player = lookup.agents_as(llm, [run], deadline)(run, game, live.seed)
     lookup.warn_about_differences([(run, player)], game)
     if isinstance(player, PolicyAgent) and player.game.options["aspect"] != game.options["aspect"]:
         print(f"{run} plays better after: parlour train --for tangram-collaborative-ai", file=sys.stderr)

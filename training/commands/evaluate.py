@@ -1,6 +1,7 @@
 """`parlour evaluate RUN`: measures a policy over duplicate deals. Further measures are modules of their own."""
 
-from .arguments import PolicyArguments, ReportArguments, WorkerArguments
+from ..parallel.tasks import Workers
+from .arguments import PolicyArguments, ReportArguments
 
 
 def command(
@@ -12,7 +13,7 @@ def command(
     mute: bool = False,
     scramble: bool = False,
     raw: bool = False,
-    work: WorkerArguments,
+    workers: Workers,
     report: ReportArguments,
 ) -> None:
     """Evaluate a policy over duplicate deals in every seat, and print the mean per hand with its 95 % interval.

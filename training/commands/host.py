@@ -296,7 +296,7 @@ def host_arena(
     out: Path | None = None,
     samples: NonNegativeInt = 3,
     listening: ServerArguments = ARENA_PORT,
-    asked: PromptArguments,
+    llm: PromptArguments,
     live: LiveArguments,
     as_json: AsJson = False,
 ) -> None:
@@ -324,7 +324,7 @@ def host_arena(
     several = len(names) > 1
     if several and (tournament.wait or options or seats is not None):
         raise ValueError(f"{game} names {len(names)} games: --wait, --seats and --options need a single one")
-    console, seed, making = Console(stderr=as_json), live.seed, lookup.agents_as(asked, agents, timeout)
+    console, seed, making = Console(stderr=as_json), live.seed, lookup.agents_as(llm, agents, timeout)
 
     def make(spec: str, game: Game, number: int) -> Agent:
         return making(spec, game, None if seed is None else seed + 1 + number)
@@ -675,7 +675,7 @@ def host_tangram(
     options: tuple[str, ...] = (),
     timeout: Seconds = 30.0,
     delay: Pause = 0.0,
-    asked: PromptArguments,
+    llm: PromptArguments,
     live: LiveArguments,
 ) -> None:
     """Play tangram with an agent, in the role of TangramCollaborativeAI: connect to the agent's server, and reconnect.
@@ -690,7 +690,7 @@ def host_tangram(
         delay: Seconds between a play and its feedback; the animation of TangramCollaborativeAI takes 0.5.
     """
     game = lookup.game_with("tangram", ("split=null", *options), seats=2, aspect="godot", figure="library")
-    seed, make = None if live.seed is None else live.seed + 1, lookup.agents_as(asked, [partner])
+    seed, make = None if live.seed is None else live.seed + 1, lookup.agents_as(llm, [partner])
     person = Person(game) if partner == lookup.HUMAN else make(partner, game, seed)
     models = statistics_of({partner: person})
     lookup.warn_about_differences([(partner, person)], game)

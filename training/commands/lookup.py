@@ -268,8 +268,8 @@ def agent(
         return HumanAgent()
     if spec == LLM:
         talk = game.capabilities.talk
-        asked = (prompting or Prompting)(game=game)
-        return LLMAgent(needed(model), None, prompting=asked, talks=talk is None or talk.message_violation is None)
+        prompt = (prompting or Prompting)(game=game)
+        return LLMAgent(needed(model), None, prompting=prompt, talks=talk is None or talk.message_violation is None)
     where = located_for(game, spec, HUMAN, LLM)
     player = make_policy(where, game, seed=seed)
     trained = what_trained(player)
@@ -277,7 +277,7 @@ def agent(
     return PolicyAgent(own, player.policy if isinstance(player, ElsewherePolicy) else player)
 
 
-def agents_as(asked: PromptArguments, specs: Sequence[str], turn: float | None = None) -> MakeAgent:
+def agents_as(prompt: PromptArguments, specs: Sequence[str], turn: float | None = None) -> MakeAgent:
     """Return what makes the agents that `specs` name; a language model is asked as the command line says.
 
     Args:
@@ -285,7 +285,7 @@ def agents_as(asked: PromptArguments, specs: Sequence[str], turn: float | None =
         specs: all players of the command, see `agent`.
         turn: the time of a turn in seconds; None: no limit.
     """
-    return partial(agent, model=asked.language_model(specs, turn), prompting=asked.prompting())
+    return partial(agent, model=prompt.language_model(specs, turn), prompting=prompt.prompting())
 
 
 def seated_model(make: Callable[[], Agent], game: Game, parallel: int = 1) -> AgentsAsPolicy:

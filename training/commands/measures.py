@@ -35,7 +35,7 @@ from ..solving.problems import sampled_response
 from ..terminal.console import counting_bar, table_of
 from ..terminal.match import recorded
 from . import lookup
-from .arguments import GameArguments, PolicyArguments, ReportArguments, WorkerArguments
+from .arguments import GameArguments, PolicyArguments, ReportArguments
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,8 @@ def team_table(results: Sequence[Result], title: str) -> Table:
     rows = []
     for team in dict.fromkeys(one.team for one in results):
         for result in (result for result in results if result.team == team):
-            shown = [result.score, result.in_its_place, result.wins]
-            figures = [score.in_two_lines() for score in shown if score is not None]
+            output = [result.score, result.in_its_place, result.wins]
+            figures = [score.in_two_lines() for score in output if score is not None]
             rows.append([team or "", result.against, *figures, f"{result.score.deals:,}"])
     heads = ["team", "against", "wins", "who is in its place wins", "wins from it", "matches"]
     return table_of(heads, rows, title, texts=2)
@@ -140,7 +140,7 @@ def evaluate_policy(
     mute: bool,
     scramble: bool,
     raw: bool,
-    work: WorkerArguments,
+    workers: Workers,
     report: ReportArguments,
 ) -> None:
     """Measure a policy over duplicate deals; the arguments are those of `parlour evaluate`."""
@@ -160,7 +160,7 @@ def evaluate_policy(
         for name, parts in around.items()
     ]
     with counting_bar("evaluate", sum(task.size for task in tasks)) as done:
-        results = [result for of_opponent in work.workers.run(tasks, done) for result in of_opponent]
+        results = [result for of_opponent in workers.run(tasks, done) for result in of_opponent]
     again = lookup.policy(run, game, seed)  # so that its draws do not depend on the evaluation before
     beside = compare(lookup.searching(run, again, game, seed) if search else again, game, matches=deals, seed=seed)
     record = {"policy": run, "game": game.id, "options": dict(game.options), "seed": seed}
@@ -453,7 +453,7 @@ def crossplay(
     mute: bool = False,
     scramble: bool = False,
     search: bool = False,
-    work: WorkerArguments,
+    workers: Workers,
     report: ReportArguments,
 ) -> None:
     """Let every policy play with every policy, and print the matrix of results with 95 % intervals.
@@ -495,14 +495,14 @@ def crossplay(
     mixed = ladder is None
     with counting_bar("cross-play", cross_play.count_of_matches(table, len(heard), mixed) * deals) as done:
         matrices = cross_play.cross_play(
-            table, heard, deals=deals, seed=report.seed, mixed=mixed, progress=done, workers=work.workers
+            table, heard, deals=deals, seed=report.seed, mixed=mixed, progress=done, workers=workers
         )
     record = {"game": table.id, "options": dict(table.options), "seed": report.seed, "deals": deals}
     record |= {"mute": mute, "scramble": scramble, "search": search}
     record["matrices"] = [matrix.to_dict() for matrix in matrices]
-    shown: list[Any] = []
+    output: list[Any] = []
     for matrix in matrices if table.capabilities.teams is not None or by_seat else matrices[:1]:
-        shown += [matrix_table(matrix), *summary(matrix, table)]
+        output += [matrix_table(matrix), *summary(matrix, table)]
     if ladder is not None:
         scores, payoffs = cross_play.ladder(table, matrices)
         replay = sample_games(table, list(scores), samples, report.seed) if samples else None
@@ -512,8 +512,8 @@ def crossplay(
         ranks = [{"name": name, **score.to_dict()} for name, score in scores.items()]
         matrix_of = {"policies": list(scores), "payoffs": payoffs.tolist()}
         record["ladder"] = {"standings": ranks, "matrix": matrix_of, "page": str(ladder)}
-        shown += [table_of(*ladder_columns(scores), f"ladder of {table.id}"), f"written: {ladder}"]
-    report.show(record, *shown)
+        output += [table_of(*ladder_columns(scores), f"ladder of {table.id}"), f"written: {ladder}"]
+    report.show(record, *output)
 
 
 def matrix_table(matrix: cross_play.Matrix) -> Table:
@@ -587,7 +587,7 @@ def exploit(
     *,
     opponents: BatteryArguments,
     learned: LearnerArguments,
-    work: WorkerArguments,
+    workers: Workers,
     report: ReportArguments,
 ) -> None:
     """Find the worst known opponent of a policy: the one that wins most from it, with the 95 % interval.
@@ -602,7 +602,7 @@ def exploit(
     """
     run, seed, search = exploited.run, report.seed, opponents.search
     game = lookup.game_of(run, exploited.game, exploited.options, exploited.seats)
-    wins = battery(run, game, opponents, learned, seed, work.workers)
+    wins = battery(run, game, opponents, learned, seed, workers)
     record = {"policy": run, "game": game.id, "options": dict(game.options), "seed": seed, "search": search}
     record["worst"] = [win.to_dict() for win in worst_of(wins).values()]
     record["opponents"] = [win.to_dict() for win in wins]

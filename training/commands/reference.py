@@ -74,7 +74,7 @@ def command(
     game: Rated = None,
     run: Player = "",
     *,
-    asked: PromptArguments,
+    llm: PromptArguments,
     budget: BudgetArguments,
     name: str | None = None,
     pool: int | None = None,
@@ -102,15 +102,15 @@ def command(
         return
     opponents = load_pool(game, pool)
     table = opponents.make_game()
-    player, make, about = _player(run, table, asked, budget.parallel, report.seed)
-    about |= {"player": name or run or asked.model, "game": table.id, "seed": report.seed}
+    player, make, about = _player(run, table, llm, budget.parallel, report.seed)
+    about |= {"player": name or run or llm.model, "game": table.id, "seed": report.seed}
     about["pool"] = {"version": opponents.version, "digest": opponents.digest, "best": opponents.best}
     out.mkdir(parents=True, exist_ok=True)
     file = out / (re.sub(r"[^\w.-]+", "-", f"{table.name}-{about['player']}") + ".json")
-    if asked.model is not None and not run:
-        print(f"asking {asked.model} at {needed(asked.language_model([LLM])).where}", file=sys.stderr)
+    if llm.model is not None and not run:
+        print(f"asking {llm.model} at {needed(llm.language_model([LLM])).where}", file=sys.stderr)
     with interruptible(), locked(file):
-        rating = _Rating(opponents, table, player, about, file, asked.prices)
+        rating = _Rating(opponents, table, player, about, file, llm.prices)
         if before := rating.facts.get("deals", 0):
             goes_on = (
                 "it goes on from there" if before < budget.deals else f"no more are played with --deals {budget.deals}"
@@ -143,15 +143,15 @@ def _pages(folder: Path) -> Path:
 
 
 def _player(
-    run: str, game: Game, asked: PromptArguments, parallel: int, seed: int
+    run: str, game: Game, llm: PromptArguments, parallel: int, seed: int
 ) -> tuple[Callable[[int], Policy], Callable[[], Agent], dict[str, Any]]:
     spec = run or LLM
-    if not run and asked.model is None:
+    if not run and llm.model is None:
         raise ValueError("name a run, a policy file or a bot after the game, or a language model with --model NAME")
-    make = partial(agents_as(asked, [spec]), spec, game, seed)
+    make = partial(agents_as(llm, [spec]), spec, game, seed)
     if spec == LLM:
         model_agents = seated_model(make, game, parallel)
-        return lambda _: model_agents, make, {"kind": "model", **asked.facts()}
+        return lambda _: model_agents, make, {"kind": "model", **llm.facts()}
     digest = digest_of(policy(spec, game, seed), game)[:16]  # a run may be trained on, a bot may change
     return partial(policy, spec, game), make, {"kind": "policy", "run": spec, "digest": digest}
 
@@ -210,12 +210,12 @@ class _Rating:
         used = 0.0
 
         def note() -> str:
-            asked, replaced = (
+            decisions, replaced = (
                 sum(getattr(one, of) for one in self._statistics.values()) for of in ("decisions", "replaced")
             )
             parts = [f"{games.deals:,} of {counted(budget.deals, 'deals')}"]
             parts += [f"{time.monotonic() - began:.0f} of {60 * budget.minutes:.0f} s"]
-            return ", ".join(parts + ([f"of {asked:,} decisions {replaced:,} replaced"] if asked else []))
+            return ", ".join(parts + ([f"of {decisions:,} decisions {replaced:,} replaced"] if decisions else []))
 
         with counting_bar("rate", 1.0, note) as bar:
 
@@ -377,7 +377,7 @@ def evaluate_model(
     against: tuple[str, ...] = (),
     deals: AtLeast2 = 20,
     parallel: PositiveInt = 4,
-    asked: PromptArguments,
+    llm: PromptArguments,
     report: ReportArguments,
 ) -> None:
     """Measure a language model against opponents, each of which has all other seats; count its wrong answers.
@@ -389,8 +389,8 @@ def evaluate_model(
         parallel: Requests to the model at the same time.
     """
     game = game_of(LLM, chosen.game, chosen.options, seats)
-    prices = needed(asked.language_model([LLM])).prices
-    player = seated_model(partial(agents_as(asked, [LLM]), LLM, game, None), game, parallel)
+    prices = needed(llm.language_model([LLM])).prices
+    player = seated_model(partial(agents_as(llm, [LLM]), LLM, game, None), game, parallel)
     names, models = against or rivals(game), {name: ModelStatistics() for name in game.agents}
 
     def answered(answer: Answered) -> None:
@@ -419,10 +419,10 @@ def evaluate_model(
     each = {name: score(results[[number]], unit_of(game)) for number, name in enumerate(names)}
     scores = {name: one for name, one in each.items() if one.deals >= ROUND}
     models = {agent: one for agent, one in models.items() if one.decisions}
-    record = {"policy": LLM, "game": game.id, "options": dict(game.options), **asked.facts(), "seed": report.seed}
+    record = {"policy": LLM, "game": game.id, "options": dict(game.options), **llm.facts(), "seed": report.seed}
     record["results"] = [{"against": name, **one.to_dict()} for name, one in scores.items()]
     record["counts"] = {agent: one.row() for agent, one in models.items()}
-    title = f"{asked.model} at {game.name}, {game.seats} seats"
+    title = f"{llm.model} at {game.name}, {game.seats} seats"
     tables = [*([score_table(scores, title)] if scores else []), *([model_table(models)] if models else [])]
     report.show(record, *tables)
     if problem is not None:
@@ -451,7 +451,7 @@ def exploit_model(
     chosen: GameArguments,
     *,
     seats: int | None = None,
-    asked: PromptArguments,
+    llm: PromptArguments,
     measured: SurveyArguments,
     report: ReportArguments,
 ) -> None:
@@ -467,7 +467,7 @@ def exploit_model(
     require_opponents(game)
     if game.capabilities.teams is not None:
         raise ValueError(f"{game.name} is a game of teams: NashConv is about single seats")
-    model, prompting = needed(asked.language_model([LLM])), asked.prompting()(game=game)
+    model, prompting = needed(llm.language_model([LLM])), llm.prompting()(game=game)
     survey = Survey(tree=flat_tree(game), model=model, prompting=prompting, lettered=False, most=measured.most_sets)
     name = re.sub(r"[^\w.-]+", "-", model.name)
     file = measured.answers or Path(f"{name}-{game.name}.jsonl")
@@ -478,7 +478,7 @@ def exploit_model(
         began = perf_counter()
         survey = _asked(survey, measured, answers)
         seconds = perf_counter() - began
-        facts = {**asked.facts(), **worth(survey, answers, report.seed), **answered(survey, answers, seconds)}
+        facts = {**llm.facts(), **worth(survey, answers, report.seed), **answered(survey, answers, seconds)}
     facts["best_response"] = best_lines(survey, answers, LINES)
     report.show(facts, *_shown(facts))
 
@@ -537,7 +537,7 @@ def _shown(facts: Mapping[str, Any]) -> list[Any]:
 
 
 def _remarks(facts: Mapping[str, Any]) -> list[str]:
-    sampled, asked, sets = facts["sampled_sets"], facts["asked_sets"], facts["information_sets"]
+    sampled, surveyed, sets = facts["sampled_sets"], facts["asked_sets"], facts["information_sets"]
     how = {
         "lettered": "every legal action had a letter, and the log-probabilities of the letters are the model's play",
         "as in play": f"asked as in play, {facts['samples']} times at each information set",
@@ -545,7 +545,7 @@ def _remarks(facts: Mapping[str, Any]) -> list[str]:
     lines = [how[facts["asked"]]]
     if sampled and facts["asked"] == "lettered":
         lines.append(
-            f"the endpoint gave no log-probabilities at {sampled} of {asked} information sets: {facts['samples']} "
+            f"the endpoint gave no log-probabilities at {sampled} of {surveyed} information sets: {facts['samples']} "
             "letters were sampled there"
         )
     if facts["interval"]:
@@ -553,10 +553,10 @@ def _remarks(facts: Mapping[str, Any]) -> list[str]:
             "[ ]: 95 % interval, by drawing the samples again (bootstrap); its lower end is counted from responses to "
             "one half of the samples against the other, because NashConv of few samples is too high on average"
         )
-    if asked < sets:
+    if surveyed < sets:
         lines.append(
-            f"only the {asked} earliest of {sets} information sets were asked: the figures are those of a player that "
-            "plays as the model there and at random at all others, and no bound for the model"
+            f"only the {surveyed} earliest of {sets} information sets were asked: the figures are those of a player "
+            "that plays as the model there and at random at all others, and no bound for the model"
         )
     if facts["rounded"]:
         lines.append(f"{facts['rounded']} answers lie between the actions of the tree and count as the nearest one")
@@ -583,7 +583,7 @@ class ExportArguments:
     """File of JSON Lines; the card stands beside it. Default: the game's name with .jsonl."""
 
 
-def export(chosen: GameArguments, *, exported: ExportArguments, shown: ViewArguments) -> None:
+def export(chosen: GameArguments, *, exported: ExportArguments, view: ViewArguments) -> None:
     """Write a data set for language models: decisions as conversations, with the values of all legal actions.
 
     A line has the prompt that a model gets in play, the policy's answer, and for every legal action its text, its value
@@ -595,13 +595,13 @@ def export(chosen: GameArguments, *, exported: ExportArguments, shown: ViewArgum
     spec = exported.policy or next(iter(of_the_zoo(game)), None)
     if spec is None:
         raise ValueError(f"the zoo has no policy for {game.id} with these options: name one with --policy")
-    if shown.conversation:
+    if view.conversation:
         raise ValueError("--conversation: every line is a decision by itself")
     out = exported.out or Path(f"{game.name}.jsonl")
     out.parent.mkdir(parents=True, exist_ok=True)
     player = policy(spec, game, exported.seed)
     values = Values(player, game, exported.rollouts)
-    digest, prompting = sha256(), shown.prompting()(game=game)
+    digest, prompting = sha256(), view.prompting()(game=game)
     lines = lines_of(game, player, values, prompting, explore=exported.explore, seed=exported.seed)
     with out.open("wb") as file, counting_bar("export", exported.decisions) as bar:
         for line in islice(lines, exported.decisions):

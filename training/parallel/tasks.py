@@ -92,19 +92,13 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class Workers:
-    """Where tasks run.
-
-    Attributes:
-        processes: number of tasks at the same time; in a cluster, the cluster has as many as its processors.
-        address: of a Ray cluster, ``"auto"`` or ``host:port``; None: this machine. With `processes` 1, the tasks run
-            in this process.
-
-    Raises:
-        ValueError: if `processes` is less than 1.
-    """
+    """Where the work is done. The results are the same everywhere."""
 
     processes: int = 1
-    address: str | None = None
+    """Number of tasks (pairs, opponents, runs) at the same time."""
+    ray: str | None = None
+    """Address of a Ray cluster that does the work, auto or host:port (it needs the extra `ray`). Default: this
+    machine."""
 
     def __post_init__(self) -> None:
         """Check the number."""
@@ -124,13 +118,13 @@ class Workers:
             ImportError: if Ray is not installed, and there is an address.
         """
         tick = progress or _ignore
-        if self.processes == 1 and self.address is None:
+        if self.processes == 1 and self.ray is None:
             return [run_task(*deepcopy((task.function, task.args, dict(task.settings))), tick) for task in tasks]
-        if self.address is not None:
+        if self.ray is not None:
             from .ray import run_in_cluster  # imported here: Ray is an extra
 
             calls = [(task.function, task.args, dict(task.settings)) for task in tasks]
-            return run_in_cluster(self.address, run_task, calls, lambda number: tick(tasks[number].size))
+            return run_in_cluster(self.ray, run_task, calls, lambda number: tick(tasks[number].size))
         context = multiprocessing.get_context("spawn")  # a fork would copy the locks of PyTorch's threads
         executor = ProcessPoolExecutor(self.processes, mp_context=context, initializer=_prepare_worker)
         try:
