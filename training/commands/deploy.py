@@ -311,7 +311,16 @@ def deploy_poker(
     statistics, link, score = AgentStatistics(), Link(), RunningScore(PER_HAND)
 
     def note(event: PokerEvent) -> None:
-        _tell(console, counts, score, event)
+        if isinstance(event, SeatTaken):
+            console.print(f"playing in seat {event.seat}")
+        elif isinstance(event, HandEnded):
+            counts["hands"] += 1
+            counts["chips"] += event.net
+            if event.stack is None:
+                console.print(f"hand {event.hand}: {event.won} chips from the pot")
+            else:
+                score.add(event.net / event.big_blind)
+                console.print(f"hand {event.hand}: {event.net:+,} chips, stack {event.stack:,}")
 
     if run == lookup.HUMAN:
         live = replace(live, status_every=0.0)  # status lines would be in the person's way
@@ -349,19 +358,6 @@ def deploy_poker(
             raise SystemExit(TRY_AGAIN) from None
     if played.reason == "closed":
         raise SystemExit(TRY_AGAIN)
-
-
-def _tell(console: Console, counts: Counter[str], score: RunningScore, event: PokerEvent) -> None:
-    if isinstance(event, SeatTaken):
-        console.print(f"playing in seat {event.seat}")
-    elif isinstance(event, HandEnded):
-        counts["hands"] += 1
-        counts["chips"] += event.net
-        if event.stack is None:
-            console.print(f"hand {event.hand}: {event.won} chips from the pot")
-        else:
-            score.add(event.net / event.big_blind)
-            console.print(f"hand {event.hand}: {event.net:+,} chips, stack {event.stack:,}")
 
 
 TANGRAM_PORT = AddressArguments(port=5000)

@@ -417,12 +417,12 @@ def evaluate_held_out(
             with counting_bar(f"{label}, {name}", deals) as done:
                 scores = held_out.score(game, player, games=deals, seed=report.seed, progress=done)
             results.append((name, label, scores))
-    record = [{"set": name, "policy": one, **_plain(scores)} for name, one, scores in results]
+    record = [
+        {"set": name, "policy": one}
+        | {key: asdict(value) if isinstance(value, Score) else value for key, value in scores.items()}
+        for name, one, scores in results
+    ]
     report.show(record, _table(results))
-
-
-def _plain(scores: dict[str, Score | float]) -> dict[str, Any]:
-    return {name: asdict(value) if isinstance(value, Score) else value for name, value in scores.items()}
 
 
 def _table(results: Results) -> Table:
@@ -502,7 +502,7 @@ def crossplay(
     record["matrices"] = [matrix.to_dict() for matrix in matrices]
     output: list[Any] = []
     for matrix in matrices if table.capabilities.teams is not None or by_seat else matrices[:1]:
-        output += [matrix_table(matrix), *summary(matrix, table)]
+        output += _matrix(matrix, table)
     if ladder is not None:
         scores, payoffs = cross_play.ladder(table, matrices)
         replay = sample_games(table, list(scores), samples, report.seed) if samples else None
@@ -516,20 +516,16 @@ def crossplay(
     report.show(record, *output)
 
 
-def matrix_table(matrix: cross_play.Matrix) -> Table:
-    """Return a matrix as a table: means, with the intervals below them."""
+def _matrix(matrix: cross_play.Matrix, game: Game) -> list[Table | str]:
+    """Return a matrix as a table with lines below it: the worst cell and, where they tell something, the means."""
     places = range(len(matrix.names))
     rows = [[matrix.names[i], *(matrix.score(i, j).in_two_lines() for j in places)] for i in places]
-    return table_of([f"{matrix.unit}", *matrix.names], rows, matrix.title)
-
-
-def summary(matrix: cross_play.Matrix, game: Game) -> list[str]:
-    """Return the lines below a matrix: the worst cell and, where they tell something, self-play and cross-play."""
+    table = table_of([matrix.unit, *matrix.names], rows, matrix.title)
     row, column = matrix.worst
     lines = [f"worst: {matrix.names[row]} with {matrix.names[column]}: {matrix.score(row, column)}"]
     if matrix.shares or not game.payoffs.zero_sum:  # else every policy has 0 with itself, and all have 0 together
         lines.append(f"self-play {matrix.self_play}, cross-play {matrix.cross_play}, gap {matrix.gap}")
-    return lines
+    return [table, *lines]
 
 
 def sample_games(game: Game, names: Sequence[str], count: int, seed: int) -> str:

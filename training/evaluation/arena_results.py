@@ -180,16 +180,12 @@ def over_all(results: Sequence[GameResults], together: Standings) -> Columns:
             places.setdefault(line.agent_id, []).append(place)
             ratings.setdefault(line.agent_id, {})[name] = _rating(line)
     rows = []
-    for line in sorted(together.lines(), key=lambda line: _order(line, places[line.agent_id])):
-        agent = line.agent_id
-        mean = sum(places[agent]) / len(places[agent])
+    means = {agent: sum(each) / len(each) for agent, each in places.items()}
+    for line in sorted(together.lines(), key=lambda line: (-(line.rating or 0.0), means[line.agent_id])):
+        agent, mean = line.agent_id, means[line.agent_id]
         cells = [ratings[agent].get(name, "") for name in lines]
         rows.append([agent, _rating(line), f"{mean:.1f}", str(len(places[agent])), f"{line.matches:,}", *cells])
     return heads, rows
-
-
-def _order(line: ArenaStanding, places: Sequence[int]) -> tuple[float, float]:
-    return (0.0 if line.rating is None else -line.rating, sum(places) / len(places))
 
 
 def _rating(line: ArenaStanding) -> str:

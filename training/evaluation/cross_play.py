@@ -373,11 +373,14 @@ def _of_teams(
     pairs = list(product(range(len(names)), repeat=2))
     plans: list[tuple[int, str, list[Seated]]] = []  # of each matrix: its team, its title, its cells
     for team, name in enumerate(teams):
-        against = [_against(team, len(teams), i, j) for i, j in pairs]
+        against = [tuple((i, i, None) if one == team else (j, j, None) for one in range(len(teams))) for i, j in pairs]
         plans.append((team, f"row as {name}, column in the other team", against))
         if mixed and len(names) > 1 and sizes[team] > 1:
             for part, count in (("half of", None), ("one seat of", 1)):
-                within = [_within(team, len(teams), count, i, j) for i, j in pairs]
+                within = [
+                    tuple((i, j, count) if one == team and i != j else (i, i, None) for one in range(len(teams)))
+                    for i, j in pairs
+                ]
                 plans.append((team, f"row as {name} and in the other team, column in {part} {name}", within))
     different = list(dict.fromkeys(seated for *_, cells in plans for seated in cells))
     deals = settings["matches"]
@@ -397,7 +400,7 @@ def _of_teams(
 
 
 def _winner_of_each(game: Game, seated: Mapping[str, Policy | Mixed], **settings: Any) -> NDArray[np.int64]:
-    return winners(game, seated, **settings)[0]
+    return winners(game, seated, **settings)[0]  # no task brings the records back
 
 
 def _mixed(teams: Sequence[str], policies: Sequence[Policy], seated: Seated) -> dict[str, Policy | Mixed]:
@@ -405,14 +408,6 @@ def _mixed(teams: Sequence[str], policies: Sequence[Policy], seated: Seated) -> 
         name: policies[one] if other == one else Mixed(policies[one], policies[other], count)
         for name, (one, other, count) in zip(teams, seated, strict=True)
     }
-
-
-def _against(team: int, teams: int, row: int, column: int) -> Seated:
-    return tuple((row, row, None) if one == team else (column, column, None) for one in range(teams))
-
-
-def _within(team: int, teams: int, count: int | None, row: int, column: int) -> Seated:
-    return tuple((row, column, count) if one == team and row != column else (row, row, None) for one in range(teams))
 
 
 def ladder(game: Game, matrices: Sequence[Matrix]) -> tuple[dict[str, Score], Floats]:

@@ -242,13 +242,10 @@ def numpy_network(net: nn.Module) -> Network:
     seat_layer = None
     if shared is not None:
         seat_layer = SeatLayer(shared.columns.cpu().numpy(), shared.others.cpu().numpy(), *_arrays(shared.linear))
-    linear = [module for module in net.modules() if isinstance(module, nn.Linear) and not _is_in(module, shared)]
+    first = None if shared is None else shared.linear
+    linear = [module for module in net.modules() if isinstance(module, nn.Linear) and module is not first]
     residual = any(isinstance(module, Residual) for module in net.modules())
     return Network([_arrays(one) for one in linear], "ReLU", residual, seat_layer)
-
-
-def _is_in(module: nn.Linear, shared: SharedOverSeats | None) -> bool:
-    return shared is not None and module is shared.linear
 
 
 def _arrays(linear: nn.Linear) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

@@ -103,7 +103,9 @@ class RayEngine(Engine):
         batches: list[RolloutBatch] = []
         while not batches:
             self._call(order)
-            batches = [batch for batch in self._ready() if self._is_fresh(batch, version)]
+            ready = list(self._ready())
+            batches = [batch for batch in ready if version - batch.version <= STALE]
+            self.dropped += len(ready) - len(batches)
             self._check(time.monotonic() - last)
         self._call(order)
         self._lag = sum(version - batch.version for batch in batches) / len(batches)
@@ -157,11 +159,6 @@ class RayEngine(Engine):
         actor.restarting = isinstance(error, RayActorError)
         if isinstance(error, ActorDiedError):  # Ray does not start it again, as it failed in its constructor
             actor.handle = self._start(actor.number)
-
-    def _is_fresh(self, batch: RolloutBatch, version: int) -> bool:
-        fresh = version - batch.version <= STALE
-        self.dropped += not fresh
-        return fresh
 
     def _check(self, waited: float) -> None:
         """Raise ConnectionError if no actor works."""

@@ -3,11 +3,9 @@
 All of these games are compared in the same way, because each of them has that bot.
 """
 
-from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ....envs import Game, play_until_done
 from ....envs.core.record import Tables
@@ -38,14 +36,11 @@ def compare(policy: Policy, game: Game, *, matches: int, seed: int) -> Compariso
     bot = game.bots["equilibrium"](game, seed=seed)
     visited = _Visited(bot)
     tables = tables_with_seed(game, matches, seed)
-    play_until_done(game, [bot, policy], tables, who=_second, on_decisions=visited.add)
+    seated = np.ones((matches, 8), np.int64)  # the policy everywhere
+    play_until_done(game, [bot, policy], tables, who=lambda tables: seated, on_decisions=visited.add)
     theory = play(game.bots["equilibrium"](game, seed=seed), game, matches, seed)
     lines = [*_choices(game, visited), *_utilities(game, tables, theory, seed), _gain(policy, game, matches, seed)]
     return Comparison(lines)
-
-
-def _second(tables: Tables) -> NDArray[np.int64]:
-    return np.ones((len(tables), 8), np.int64)
 
 
 class _Visited:
@@ -74,19 +69,15 @@ class _Visited:
         return numbers[chosen[rows]], numbers[wanted[rows]]
 
 
-def _phase_name(game: Game, phase: int) -> str:
-    table = game.tables(1)[0]
-    table.phase = phase
-    return game.view.phase(table)
-
-
 def _choices(game: Game, visited: _Visited) -> list[Quantity]:
     """Return the mean distance of the choices from the equilibrium, by phase. To wait is no choice."""
     lines, table = [], game.rules.blank[0]
     last = int(table.phases) - 1 if table.closes or table.leaves else int(table.phases)
     for phase in range(int(table.phases)):
         chosen, wanted = visited.of(phase, waiting=phase >= last or bool(table.pass_is_final))
-        name = _phase_name(game, phase)
+        named = game.tables(1)[0]
+        named.phase = phase
+        name = game.view.phase(named)
         if game.name in MIXED:
             chosen, wanted = np.sort(chosen), np.sort(wanted)
         what = "distance of the distributions" if game.name in MIXED else "distance from the equilibrium, mean"
@@ -131,10 +122,6 @@ def _sales(tables: Tables, seats: int) -> tuple[float, float]:
     return float((worth - gained).mean()), 100 * float(worth.sum() / values.max(axis=1).sum())
 
 
-def _one_differs(seat: int, seats: int, tables: Tables) -> NDArray[np.int64]:
-    return np.tile((np.arange(seats) == seat).astype(np.int64), (len(tables), 1))
-
-
 def _gain(policy: Policy, game: Game, matches: int, seed: int) -> Quantity:
     """Return what a seat gains on average by the best fixed choice for its private value, against the policy.
 
@@ -151,9 +138,10 @@ def _gain(policy: Policy, game: Game, matches: int, seed: int) -> Quantity:
         edges = np.unique(np.quantile(private, np.linspace(0, 1, CLASSES + 1)[1:-1]))
         parts = 2 * np.searchsorted(edges, private) + np.arange(count) % 2  # a half of a class of private values
         won = [usual["total"][:, seat]]
+        seated = np.tile((np.arange(game.seats) == seat).astype(np.int64), (count, 1))
         for action in tried:
             tables = tables_with_seed(game, count, seed)
-            play_until_done(game, [policy, Fixed(int(action))], tables, who=partial(_one_differs, seat, game.seats))
+            play_until_done(game, [policy, Fixed(int(action))], tables, who=lambda tables, seated=seated: seated)
             won.append(tables["total"][:, seat].copy())
         sums = np.array([np.bincount(parts, each, 2 * len(edges) + 2) for each in won])
         means = sums / np.maximum(np.bincount(parts, minlength=sums.shape[1]), 1)
