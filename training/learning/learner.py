@@ -79,34 +79,59 @@ def _with_returns(game: Game, taken: Sequence[Decisions], total: NDArray[np.floa
     return Demonstrations(observations, masks, actions, returns.astype(np.float32))
 
 
-class Monitor(Protocol):
-    """The callbacks of a learner. They manage the budget, the opponents, the checkpoints and the metrics.
+class Monitor:
+    """The callbacks of a learner. This one manages the limits, and the copies of the learner among the opponents.
+
+    Args:
+        learner: what learns.
+        league: its opponents.
+        timesteps: how many timesteps at most.
+        minutes: how many minutes at most, from `on_start` on; None: no limit.
 
     Attributes:
         remaining: the share of the budget that is left, from 1 down to 0. It is updated in `on_rollout_start`.
     """
 
-    remaining: float
+    def __init__(self, learner: "Learner", league: League, timesteps: int, minutes: float | None) -> None:
+        self.remaining = 1.0
+        self._learner, self._league, self._tables = learner, league, learner.tables
+        self._timesteps, self._minutes = timesteps, minutes
+        self._started = time.monotonic()
+        self._counted = (0, 0.0)  # episodes and winnings of the earlier rollouts
 
     def on_start(self) -> None:
-        """Called once at the beginning, after the first reset of the tables."""
-        ...
+        """Called once, after the first reset of the tables, which compiles the game: start the clock."""
+        self._started = time.monotonic()
 
     def on_rollout_start(self) -> None:
-        """Called before each rollout: sets its opponents."""
-        ...
+        """Called before each rollout: update the budget and the learner's copies."""
+        self.remaining = 1 - self.used()
+        self._league.update_self_play(self._learner, self._tables.policies)
 
     def goes_on(self) -> bool:
-        """Called after every step of the tables: returns whether learning continues."""
-        ...
+        """Called after every step of the tables: return whether learning continues, as there is time left."""
+        return self._minutes is None or self.seconds() < self._minutes * 60
 
     def on_rollout_end(self) -> dict[str, float]:
-        """Called after each rollout: returns its metrics."""
-        ...
+        """Called after each rollout: return its metrics."""
+        return {}
 
     def write(self, metrics: Mapping[str, Any]) -> None:
-        """Write metrics by name, with the number of timesteps so far."""
-        ...
+        """Write metrics by name, with the number of timesteps so far; here to nowhere."""
+
+    def seconds(self) -> float:
+        """Return the seconds since the start."""
+        return time.monotonic() - self._started
+
+    def used(self) -> float:
+        """Return the used share, in timesteps or in time, whichever is greater: from 0 to 1."""
+        in_time = 0.0 if self._minutes is None else self.seconds() / 60 / self._minutes
+        return min(1.0, max(self._learner.timesteps / self._timesteps, in_time))
+
+    def newly_counted(self) -> tuple[int, float]:
+        """Return the episodes that have ended since the last call, and the learner's winnings in them."""
+        before, self._counted = self._counted, (self._tables.episodes, self._tables.winnings)
+        return self._counted[0] - before[0], self._counted[1] - before[1]
 
 
 class LearnerTables(Protocol):

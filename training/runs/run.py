@@ -5,7 +5,6 @@ A run is evaluated against fixed opponents, and by its exploitability where it c
 
 import dataclasses
 import json
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import fields
@@ -29,8 +28,8 @@ from ..evaluation.duplicate import evaluate, unit_per_game
 from ..evaluation.exact import Probable, flat_tree, nash_conv
 from ..evaluation.games import best_response, compare
 from ..learning import run_folder
-from ..learning.league import HasPolicy, League
-from ..learning.learner import TABLES, Learner, clone, corrections, demonstrations
+from ..learning.league import League
+from ..learning.learner import TABLES, Learner, Monitor, clone, corrections, demonstrations
 from ..learning.networks import blas_threads
 from ..learning.settings import ALGORITHM, TrainConfig, pair
 from ..parallel.tasks import held_back, interruptible
@@ -144,51 +143,6 @@ class Evaluations:
         results = ((name.removeprefix("eval/"), value) for name, value in shown.items())
         text = ", ".join(f"{words.get(name, f'against {name}')} {value:+.2f}" for name, value in results)
         return f"{text} {unit_per_game(self._game)}" if text else ""
-
-
-class _Budgeted:
-    """A `Monitor` that manages the limits of the learning, and the copies of the learner among the opponents.
-
-    Args:
-        learner: what learns.
-        league: its opponents.
-        timesteps: how many timesteps at most.
-        minutes: how many minutes at most, from `on_start` on; None: no limit.
-    """
-
-    def __init__(self, learner: Learner, league: League, timesteps: int, minutes: float | None) -> None:
-        self.remaining = 1.0
-        self._learner, self._league, self._tables = learner, league, learner.tables
-        self._timesteps, self._minutes = timesteps, minutes
-        self._started = time.monotonic()
-        self._counted = (0, 0.0)  # episodes and winnings of the earlier rollouts
-
-    def on_start(self) -> None:
-        """Start the clock. The first reset has already compiled the game."""
-        self._started = time.monotonic()
-
-    def on_rollout_start(self) -> None:
-        """Update the budget and the learner's copies."""
-        self.remaining = 1 - self.used()
-        self._league.update_self_play(self._learner, self._tables.policies)
-
-    def goes_on(self) -> bool:
-        """Return whether there is time left."""
-        return self._minutes is None or self.seconds() < self._minutes * 60
-
-    def seconds(self) -> float:
-        """Return the seconds since the start."""
-        return time.monotonic() - self._started
-
-    def used(self) -> float:
-        """Return the used share, in timesteps or in time, whichever is greater: from 0 to 1."""
-        in_time = 0.0 if self._minutes is None else self.seconds() / 60 / self._minutes
-        return min(1.0, max(self._learner.timesteps / self._timesteps, in_time))
-
-    def newly_counted(self) -> tuple[int, float]:
-        """Return the episodes that have ended since the last call, and the learner's winnings in them."""
-        before, self._counted = self._counted, (self._tables.episodes, self._tables.winnings)
-        return self._counted[0] - before[0], self._counted[1] - before[1]
 
 
 def in_words(seconds: float) -> str:
@@ -383,7 +337,7 @@ def _clone(learner: Learner, config: TrainConfig, game: Game) -> float:
         )
 
 
-class _Run(_Budgeted):
+class _Run(Monitor):
     """The `Monitor` of a run: manages the budget, the opponents, the checkpoints, the metrics and the progress bar."""
 
     def __init__(
@@ -588,13 +542,13 @@ class _Frozen(League):
             return Pool([self._policy])
         return Pool([self._policy, "random"], [1.0, 0.0], [0.0, 1.0])
 
-    def update_self_play(self, learner: HasPolicy, opponents: list[Policy]) -> None:
+    def update_self_play(self, learner: Learner, opponents: list[Policy]) -> None:
         """Write a copy of the learner into the slot of its team."""
         if self._teams:
             super().update_self_play(learner, opponents)
 
 
-class _Response(_Budgeted):
+class _Response(Monitor):
     """The `Monitor` of a learned response, with its curve."""
 
     def __init__(self, *limits: Any, progress: Callable[[int], None] | None) -> None:
@@ -611,6 +565,3 @@ class _Response(_Budgeted):
             self._progress(steps - self._done)
         self._done = steps
         return {}
-
-    def write(self, metrics: Mapping[str, Any]) -> None:
-        """Do nothing: the curve is all that is kept."""
