@@ -8,7 +8,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from ...envs.core.files import parsed
@@ -56,70 +55,6 @@ decision was replaced so. These are not a random part of the games: in long game
 """
 
 
-class Figure(msgspec.Struct):
-    """A mean, in a file. Both ends of its interval are None, or neither is."""
-
-    mean: float | None
-    low: float | None
-    high: float | None
-
-    def __post_init__(self) -> None:
-        if (self.low is None) != (self.high is None):
-            raise ValueError(f"an interval from {self.low} to {self.high}")
-
-
-class Return(Figure):
-    """A mean with its unit."""
-
-    unit: str
-
-
-class Role(msgspec.Struct, rename={"result": "return"}):
-    """A role of a player."""
-
-    rating: Figure | None
-    result: Return
-
-
-class Opponents(msgspec.Struct):
-    """The pool."""
-
-    version: int
-    digest: str
-    best: str
-
-
-class Rated(msgspec.Struct, rename={"result": "return"}):
-    """What the pages, and a rating that goes on, read of a result."""
-
-    player: str
-    game: str
-    options: dict[str, Any]
-    seed: int
-    pool: Opponents
-    deals: int
-    seconds: float
-    rating: Figure | None
-    result: Return
-    roles: dict[str, Role]
-    members: dict[str, Return]
-    worst: str
-    skill: Figure | None
-    exploitability: float | None
-    counts: dict[str, dict[str, float]]
-    results: list[list[list[float | None]]]
-    faulty: list[list[list[int]]]
-    samples: list[dict[str, Any]]
-
-
-class Exploited(msgspec.Struct):
-    """What the leaderboard reads of the exploitability of a model."""
-
-    model: str
-    game: str
-    wins: float
-
-
 def read_results(folder: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[str]]:
     """Return the results of `parlour evaluate reference` in a folder, and of `parlour evaluate exploit-model --json`.
 
@@ -134,13 +69,11 @@ def read_results(folder: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any
             if not isinstance(read, dict):
                 continue
             if {"player", "pool", "rating", "results"} <= read.keys():
-                _check(read)
-                rated.append({**read, "file": file.stem, "replay": _replay(read)})
+                rated.append({**_checked(read), "file": file.stem, "replay": _replay(read)})
             elif {"nash_conv", "model", "game"} <= read.keys():
-                msgspec.convert(read, Exploited)
-                exploited.append(read)
-        except ValueError as error:
-            problems.append(f"{file.name} is left out: {error}")
+                exploited.append({**read, "wins": float(read["wins"])})
+        except (ValueError, KeyError, TypeError) as error:
+            problems.append(f"{file.name} is left out: {error if isinstance(error, ValueError) else repr(error)}")
     return rated, exploited, problems
 
 
@@ -151,25 +84,28 @@ def read_result(file: Path) -> dict[str, Any]:
         ValueError: if the file holds none.
     """
     try:
-        _check(read := parsed(file.read_bytes(), "it"))
+        return _checked(parsed(file.read_bytes(), "it"))
     except ValueError as error:
         raise ValueError(f"{file} is no result of parlour evaluate reference: {error}") from None
-    result: dict[str, Any] = read
-    return result
 
 
-def _check(read: Any) -> None:
-    """Raise ValueError if a result lacks something, or its parts do not fit together."""
-    msgspec.convert(read, Rated)
-    shape = len(read["members"]), read["deals"], len(read["roles"])
-    for numbers in (read["results"], read["faulty"] or read["results"]):
-        if np.shape(numbers) != shape:  # NumPy raises ValueError for rows of several lengths
-            raise ValueError("its results are not one for every member, deal and role")
+def _checked(read: Any) -> dict[str, Any]:
+    """Return a result of which a page can be made, and from which a rating can go on.
+
+    Raises:
+        ValueError: if it lacks something, or its parts do not fit together.
+    """
     try:
+        shape = len(read["members"]), read["deals"], len(read["roles"])
+        for numbers in (read["results"], read["faulty"] or read["results"]):
+            if np.shape(numbers) != shape:  # NumPy raises ValueError for rows of several lengths
+                raise ValueError("its results are not one for every member, deal and role")
         for row in read["counts"].values():
             ModelStatistics.of(row)
-    except KeyError as error:
-        raise ValueError(f"counts lacks {error}") from None
+        result_page({**read, "file": "", "replay": ""})
+        return {**read}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{type(error).__name__}: {error}") from None
 
 
 def write_pages(folder: Path) -> tuple[Path, list[str]]:
