@@ -373,11 +373,13 @@ def _of_teams(
     pairs = list(product(range(len(names)), repeat=2))
     plans: list[tuple[int, str, list[Seated]]] = []  # of each matrix: its team, its title, its cells
     for team, name in enumerate(teams):
-        against = [tuple((i, i, None) if one == team else (j, j, None) for one in range(len(teams))) for i, j in pairs]
+        against: list[Seated] = [
+            tuple((i, i, None) if one == team else (j, j, None) for one in range(len(teams))) for i, j in pairs
+        ]
         plans.append((team, f"row as {name}, column in the other team", against))
         if mixed and len(names) > 1 and sizes[team] > 1:
             for part, count in (("half of", None), ("one seat of", 1)):
-                within = [
+                within: list[Seated] = [
                     tuple((i, j, count) if one == team and i != j else (i, i, None) for one in range(len(teams)))
                     for i, j in pairs
                 ]
