@@ -6,6 +6,7 @@ All of these games are compared in the same way, because each of them has that b
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ....envs import Game, play_until_done
 from ....envs.core.record import Tables
@@ -138,10 +139,13 @@ def _gain(policy: Policy, game: Game, matches: int, seed: int) -> Quantity:
         edges = np.unique(np.quantile(private, np.linspace(0, 1, CLASSES + 1)[1:-1]))
         parts = 2 * np.searchsorted(edges, private) + np.arange(count) % 2  # a half of a class of private values
         won = [usual["total"][:, seat]]
-        seated = np.tile((np.arange(game.seats) == seat).astype(np.int64), (count, 1))
+
+        def who(tables: Tables, seat: int = seat) -> NDArray[np.int64]:
+            return np.tile((np.arange(game.seats) == seat).astype(np.int64), (len(tables), 1))
+
         for action in tried:
             tables = tables_with_seed(game, count, seed)
-            play_until_done(game, [policy, Fixed(int(action))], tables, who=lambda tables, seated=seated: seated)
+            play_until_done(game, [policy, Fixed(int(action))], tables, who=who)
             won.append(tables["total"][:, seat].copy())
         sums = np.array([np.bincount(parts, each, 2 * len(edges) + 2) for each in won])
         means = sums / np.maximum(np.bincount(parts, minlength=sums.shape[1]), 1)
