@@ -102,6 +102,8 @@ def _checked(read: Any) -> dict[str, Any]:
                 raise ValueError("its results are not one for every member, deal and role")
         for row in read["counts"].values():
             ModelStatistics.of(row)
+        for figure in (read["return"], *read["members"].values()):  # with their intervals, which the command prints
+            interval(figure)
         result_page({**read, "file": "", "replay": ""})
         return {**read}
     except (KeyError, TypeError, AttributeError) as error:
