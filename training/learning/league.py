@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -10,8 +10,13 @@ from ...wrappers.policies.base import Policy
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.rl.opponents import Pool
 
-if TYPE_CHECKING:
-    from .learner import Learner
+
+class HasPolicy(Protocol):
+    """A learner, as far as the league needs it."""
+
+    def policy(self, seed: int | None = None) -> MlpPolicy:
+        """Return a copy of the policy as it is now."""
+        ...
 
 
 class League:
@@ -77,7 +82,7 @@ class League:
         mates = [float(place == newest) for place in range(len(names))]
         return Pool(names, self._weights, teammate_weights=mates if self._slots or self._self_play else None)
 
-    def add_checkpoint(self, learner: "Learner", opponents: list[Policy]) -> MlpPolicy:
+    def add_checkpoint(self, learner: HasPolicy, opponents: list[Policy]) -> MlpPolicy:
         """Make a checkpoint of the current learner, draw the opponents again, and return the checkpoint.
 
         Args:
@@ -96,7 +101,7 @@ class League:
             self._drawn = [len(self.checkpoints) - 1, *older.tolist()]
             self._seat(opponents)
 
-    def update_self_play(self, learner: "Learner", opponents: list[Policy]) -> None:
+    def update_self_play(self, learner: HasPolicy, opponents: list[Policy]) -> None:
         """Write a copy of the current learner into its slot of `opponents`, if there is one."""
         if self._self_play:
             opponents[-1] = learner.policy(seed=self._seed())

@@ -28,7 +28,7 @@ from ..evaluation.duplicate import evaluate, unit_per_game
 from ..evaluation.exact import Probable, flat_tree, nash_conv
 from ..evaluation.games import best_response, compare
 from ..learning import run_folder
-from ..learning.league import League
+from ..learning.league import HasPolicy, League
 from ..learning.learner import TABLES, Learner, Monitor, clone, corrections, demonstrations
 from ..learning.networks import blas_threads
 from ..learning.settings import ALGORITHM, TrainConfig, pair
@@ -542,7 +542,7 @@ class _Frozen(League):
             return Pool([self._policy])
         return Pool([self._policy, "random"], [1.0, 0.0], [0.0, 1.0])
 
-    def update_self_play(self, learner: Learner, opponents: list[Policy]) -> None:
+    def update_self_play(self, learner: HasPolicy, opponents: list[Policy]) -> None:
         """Write a copy of the learner into the slot of its team."""
         if self._teams:
             super().update_self_play(learner, opponents)
