@@ -94,14 +94,6 @@ def test_without_a_bid_at_the_reserve_there_is_no_sale():
     assert (outcome["reason"], outcome["winner"]) == ("no_sale", None)
 
 
-def test_every_winner_of_several_units_is_told_and_seen():
-    env = auction([80, 60, 90, 70], units=2, rule="second-price")
-    assert bid(env, 40, 20, 50, 30) == [50, 0, 60, 0]
-    outcome = env.turn_state("player_0").outcome
-    assert (outcome["winner"], outcome["winners"]) == ("player_2", ["player_0", "player_2"])
-    assert env.observe("player_2")["observation"]["outcome"]["winner"].tolist() == [1, 0, 1, 0]
-
-
 @pytest.mark.parametrize("values", ["common", "affiliated"])
 def test_valuations_lie_around_a_hidden_number(values):
     tables = envs.auction_v0.vector_env(20_000, seats=3, values=values, valuations=(25, 225), noise=20)

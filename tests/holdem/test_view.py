@@ -34,18 +34,6 @@ def test_of_a_history_beyond_the_record_it_is_said_how_much_is_missing():
     assert int(again[0].log_dropped) == 7
 
 
-def test_hidden_cards_are_redrawn_and_known_ones_are_not():
-    table = play(deal([200] * 4, seed=3), "call call call check check")
-    before = table.copy()
-    view.resample(table, 2, np.random.default_rng(1))
-    assert table.cards[2].tolist() == before.cards[2].tolist()
-    assert table.board[:3].tolist() == before.board[:3].tolist()
-    assert table.cards[:2].tolist() != before.cards[:2].tolist()
-    assert table.stream != before.stream
-    dealt = [*table.cards[:4].ravel().tolist(), *table.board.tolist()]
-    assert len(set(dealt)) == len(dealt)
-
-
 def state(made, table, seat):
     return TurnState.from_json(made.turn_state(table, seat).to_json())
 

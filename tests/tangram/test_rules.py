@@ -48,21 +48,6 @@ def test_naming_another_piece_puts_the_earlier_one_back_where_it_was():
     assert on_board(env) == {"Red": (30, 30, 0), "Blue": (60, 20, 0)}
 
 
-def test_feedback_shows_what_a_piece_collides_with():
-    env = tangram()
-    play(env, "Red", 30, 30)
-    finish(env)
-    play(env, "Blue", 32, 30)
-    state = env.turn_state("player_1")
-    assert state.phase == "feedback"
-    assert state.game_state["on_board"]["Blue"]["collisions"] == ["Red"]
-    assert state.game_state["on_board"]["Red"]["collisions"] == ["Blue"]
-    play(env, "Blue", 1, 50)
-    state = env.turn_state("player_1").game_state
-    assert state["on_board"]["Blue"]["collisions"] == ["BOUNDARY"]
-    assert state["on_board"]["Red"]["collisions"] == []
-
-
 @pytest.mark.parametrize("where", [(32, 30), (1, 50)], ids=["a piece", "the boundary"])
 def test_finishing_on_a_collision_undoes_the_move_and_skips_the_turn(where):
     env = tangram()
