@@ -84,11 +84,13 @@ class GameMatch:
     def state(self, agent_id):
         mine = agent_id == self.acting and self.outcome is None
         offers = [AllowedAction(action_type=k, payload_schema=v) for k, v in self.offered(agent_id).items() if mine]
-        seen = {"agent_ids": list(self.agent_ids), "action_history": [dict(row) for row in self.history]}
+        told = [m for m in self.messages if m.scope == "public" or agent_id in (m.sender_id, *m.to_agent_ids)]
+        seen = {} if self.original else {"agent_ids": list(self.agent_ids)}
+        seen |= {"action_history": [dict(row) for row in self.history], **self.seen(agent_id)}
         return TurnState(
             match_id=self.match_id, game_id=self.game_id, agent_id=agent_id, phase=self.phase, is_my_turn=mine,
-            current_turn_agent_id=self.acting, game_state=seen | self.seen(agent_id), messages=self.messages,
-            allowed_actions=offers, game_over=self.outcome is not None, outcome=self.outcome,
+            current_turn_agent_id=self.acting, game_state=seen, messages=told, allowed_actions=offers,
+            game_over=self.outcome is not None, outcome=self.outcome,
         )  # fmt: skip
 
     def say(self, sender, intent):
@@ -148,31 +150,22 @@ class PlatformMatch(GameMatch):
         self.accepted, self.bids = set(), {}
 
     def state(self, agent_id):
-        mine = agent_id == self.acting
+        if self.outcome is None:
+            return super().state(agent_id)
+        return TurnState(match_id=self.match_id, game_id=self.game_id, agent_id=agent_id, phase="waiting_for_players",
+                         is_my_turn=False, current_turn_agent_id=self.agent_ids[0], game_over=True,
+                         outcome=self.outcome)  # fmt: skip
+
+    def offered(self, agent_id):
         types = {**SCHEMAS[self.game_id], "pass": {}, "message_only": {}}
         if agent_id == self.offer_by:
             del types["accept"]  # though it is offered where there is nothing to accept
         if agent_id in self.bids or self.phase == "chat":
             del types["submit_bid"]
-        if self.outcome is not None:
-            return TurnState(match_id=self.match_id, game_id=self.game_id, agent_id=agent_id,
-                             phase="waiting_for_players", is_my_turn=False, current_turn_agent_id=self.agent_ids[0],
-                             game_over=True, outcome=self.outcome)  # fmt: skip
-        return TurnState(
-            match_id=self.match_id,
-            game_id=self.game_id,
-            agent_id=agent_id,
-            phase=self.phase,
-            is_my_turn=mine,
-            current_turn_agent_id=self.acting,
-            game_state=self._seen(agent_id),
-            messages=[m for m in self.messages if m.scope == "public" or agent_id in (m.sender_id, *m.to_agent_ids)],
-            allowed_actions=[AllowedAction(action_type=k, payload_schema=v) for k, v in types.items() if mine],
-        )
+        return types
 
-    def _seen(self, agent_id):
-        seen = {} if self.original else {"num_agents": len(self.agent_ids), "agent_ids": list(self.agent_ids)}
-        seen["action_history"] = [dict(row) for row in self.history]
+    def seen(self, agent_id):
+        seen = {} if self.original else {"num_agents": len(self.agent_ids)}
         if "auction" in self.game_id:
             others = [one for one in self.agent_ids if one != agent_id and one in self.bids]
             seen |= {"my_valuation": self.values[agent_id], "my_bid": self.bids.get(agent_id)}

@@ -20,12 +20,12 @@ from parlour import envs
 from parlour.envs import Action as OurAction
 from parlour.envs import AllowedAction, TurnState
 from parlour.training.commands.lookup import agent as named_agent
+from parlour.training.commands.lookup import of_the_zoo, rivals
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.platform_games import PLATFORM_GAMES, hosted_games, supported_games
 from parlour.wrappers.policies.base import RandomPolicy
 from parlour.wrappers.policies.loading import make_policy
-from parlour.zoo import names
 
 OPTIONS = {"all-pay-auction": {"rule": "all-pay"}}
 BOTS = {"bargaining": ("fair", "conceder", "tit-for-tat", "random"), "auction": ("shade", "equilibrium", "random")}
@@ -200,25 +200,15 @@ def player(name, spec, game, seed=1):
 
 def specs(game):
     """Return every bot that can play the game's options, and the policy of the zoo."""
-    able = []
-    for name in game.bots:
-        try:
-            game.bots[name](game, 0)
-        except ValueError:
-            continue
-        able.append(name)
-    return [*able, *(["zoo:" + game.name] if game.name in names() else [])]
-
-
-def games_with_bots(*kinds, **options):
-    made = {kind: envs.game(kind, **options.get(kind, {})) for kind in kinds}
-    return [(kind, spec) for kind, game in made.items() for spec in specs(game)]
+    return [*rivals(game), *of_the_zoo(game)[:1]]
 
 
 # Bounds.
 
 
-@pytest.mark.parametrize("kind, spec", games_with_bots("english_auction", "bilateral_trade"))
+@pytest.mark.parametrize(
+    "kind, spec", [(kind, one) for kind in ("english_auction", "bilateral_trade") for one in specs(envs.game(kind))]
+)
 def test_no_action_is_refused_where_only_the_state_has_the_bounds(kind, spec):
     game = envs.game(kind)
     other = "equilibrium"  # the seller, who is not told the highest price
@@ -237,6 +227,17 @@ def test_a_turn_without_actions_is_never_passed(kind):
     agent = ArenaAgent("me", named_agent("equilibrium", envs.game("english_auction"), 1))
     agent.agent.respond = lambda state: AgentResponse(action=Action(action_type=kind))
     assert agent.act(match.state("me")).action.action_type == ("fold" if kind == "fold" else "none")
+
+
+@pytest.mark.parametrize("value, kind", [(40, "none"), (90, "accept")])
+def test_an_offer_of_losses_alone_is_not_taken(value, kind):
+    """After ten turns without a move the platform's Dutch auction offers the price, and no pass."""
+    told = {"start_price": 100, "decrement": 5, "current_price": 85, "my_valuation": value, "action_history": []}
+    offers = [AllowedAction("accept")]
+    state = TurnState("m", "dutch-auction", "me", "auction", True, "me", told, allowed_actions=offers)
+    for spec in ("equilibrium", "truthful", "random"):
+        agent = player("me", spec, envs.game("dutch_auction"))
+        assert agent.act(state).action.action_type == kind and agent.statistics.replaced == 0
 
 
 def test_who_is_asked_again_and_again_out_of_turn_ends_it():

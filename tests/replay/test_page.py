@@ -61,6 +61,16 @@ def test_every_picture_of_every_view_is_in_the_page(game_id, tmp_path):
     assert "<title>a &lt;match&gt;</title>" in html
 
 
+def test_a_call_where_nothing_is_owed_is_a_check(tmp_path):
+    played(tmp_path / "log", envs.game("leduc"), matches=8)
+    told, words = list(moments(tmp_path / "log")), set()
+    for moment, shown in zip(told, data(page(told, "leduc"))["moments"], strict=True):
+        if moment.action == "call":
+            chips = moment.states[moment.agent].game_state["chips"].values()
+            words.add((len(set(chips)) > 1, shown["action"]))
+    assert words == {(True, "call"), (False, "check")}
+
+
 def test_the_page_needs_no_network(tmp_path):
     played(tmp_path / "log", envs.game("auction"))
     html = page(moments(tmp_path / "log"), "t")

@@ -160,11 +160,13 @@ def test_a_voter_sees_the_votes_and_what_was_said():
 
 
 @pytest.mark.parametrize("offers", [["acknowledge"], ["send_public_message", "ready_to_vote"], ["cast_vote"]])
-def test_our_agent_answers_every_phase(offers):
+@pytest.mark.parametrize("options", [{}, {"seats": 10, "fewest": 6}])
+def test_our_agent_answers_every_phase(offers, options):
     phase = {"acknowledge": "day_announce", "cast_vote": "day_vote"}.get(offers[0], "day_discuss")
-    agent = ArenaAgent("ann", PolicyAgent(envs.game("werewolf"), RandomPolicy()))
+    agent = ArenaAgent("ann", PolicyAgent(envs.game("werewolf", **options), RandomPolicy()))
     answer = agent.respond(foreign("ann", phase, [*offers, "message_only"]))
     assert answer.action.action_type in offers and agent.statistics.replaced == 0
+    assert answer.action.payload.get("target", "bob") in IDS
 
 
 def test_what_is_said_is_a_message_on_the_platform_with_no_null():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 from parlour import envs
 from parlour.envs import Action, AgentResponse, AllowedAction
+from parlour.training.commands.lookup import rivals
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.agents.schemas import quiet_action
 from parlour.wrappers.live.arena.agent import ArenaAgent
@@ -30,11 +31,7 @@ class Deaf:
 
 
 def players(game):
-    for name in game.bots:
-        try:
-            yield make_policy(name, game, seed=1)
-        except ValueError:  # a bot that does not play these options
-            continue
+    yield from (make_policy(name, game, seed=1) for name in rivals(game))
     yield RandomPolicy(seed=2)
     yield from (Deaf(action) for action in (0, game.rules.num_actions - 1))
 

@@ -227,8 +227,9 @@ def offered_mask(game: Game, table: Any, mask: NDArray[np.int8], offers: Sequenc
     return kept
 
 
-def acceptable(game: Game, table: Any, mask: NDArray[np.int8]) -> NDArray[np.int8]:
-    """Return the action indices of `mask` that are not worth less than the outside option; if all are, the best ones.
+def acceptable(game: Game, table: Any, mask: NDArray[np.int8], best: bool = True) -> NDArray[np.int8]:
+    """Return the action indices of `mask` that are not worth less than the outside option; if all are, the best ones,
+    or with `best=False` none.
 
     Args:
         game: the game; without an outside option all are acceptable (see `OutsideOption`).
@@ -239,7 +240,7 @@ def acceptable(game: Game, table: Any, mask: NDArray[np.int8]) -> NDArray[np.int
     if option is None or not mask.any():
         return mask
     worth = option.worth(table)
-    least = min(0.0, float(worth[mask > 0].max()))
+    least = min(0.0, float(worth[mask > 0].max())) if best else 0.0
     return np.asarray(mask * (worth >= least - ROUNDING), np.int8)
 
 

@@ -30,6 +30,7 @@ from ...envs.holdem.picture import chips_text
 from ...envs.holdem.table import RAISE, SEATS
 from ...envs.holdem.view import parse
 from ...envs.render.svg import escape
+from ..agents.answers import typed_word
 from ..agents.base import sentence
 from ..live.arena.platform_games import PLATFORM_GAMES
 from ..live.common.match_session import SeatNames
@@ -182,10 +183,10 @@ def unit_of(entry: Mapping[str, Any]) -> int:
 
 
 def in_words(action: str, state: TurnState | None) -> str:
-    """Return an action as text: of hold'em as poker players say it, of other games as it is."""
+    """Return an action as text: of hold'em as poker players say it, of other games as it is, but for a check."""
     kind, _, amount = action.partition(" ")
     if state is None or own_name(state.game_id) != _game().name or kind not in ("raiseTo", "call", "check", "fold"):
-        return action
+        return action if state is None or action != "call" else typed_word(action, state.allowed_actions)
     if kind == "raiseTo":
         opened = any(player["bet"] for player in state.game_state["players"])
         return f"{'raises to' if opened else 'bets'} {amount}"
@@ -273,10 +274,9 @@ def _in_units(value: Any, unit: int) -> Any:
 
 def winners(entry: Mapping[str, Any], named: Mapping[int, str]) -> str:
     """Return who has won how much in a logged hand, as text."""
-    unit = unit_of(entry)
 
     def amount(chips: int) -> str:
-        return f"{entry.get('currency', '')}{chips_text(chips / unit)}"
+        return f"{entry.get('currency', '')}{chips_text(chips / unit_of(entry))}"
 
     won = [f"{named[row['seat']]} takes {amount(row['won'])}" for row in entry["results"] if row["won"]]
     rake = [f"of which the house keeps {amount(entry['rake'])}"] if entry.get("rake") else []

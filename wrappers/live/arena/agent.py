@@ -167,10 +167,7 @@ class Memory:
         seen = (state.phase, _told(state)) if talk else None
         self.idle = self.idle + 1 if talk and seen == self._seen else int(talk)
         self._seen = seen
-        if self.idle > POLITE:
-            offers = []
-        elif not offers:
-            offers = state.allowed_actions
+        offers = [] if self.idle > POLITE else offers or state.allowed_actions
         return msgspec.structs.replace(state, allowed_actions=offers)
 
     def refused(self, why: str, since: TurnState | None = None) -> None:
@@ -303,14 +300,20 @@ class ArenaAgent:
             if (platform := platform_game(state.game_id, game)) is not None:
                 own = seen = msgspec.structs.replace(platform.seen(state), game_id=game.id)
             order = memory.order or named_order(own)
-            if len(order) == game.seats == len(set(order)):
-                answers = SeatNames(order, game.agents)
+            least = game.options.get("fewest") or game.seats
+            if least <= len(order) <= game.seats and len(order) == len(set(order)):
+                answers = SeatNames(order, game.agents[: len(order)])
                 if not game.words.intersection(order):
                     names, seen = answers, answers.for_game.state(own)
                 elif named_order(own) != order:
                     answers = None  # the game itself finds the seats in the state, and these may be others
             if platform is not None:
-                offers = narrowed(game.allowed_actions(game.view.load(seen)[0][0]), seen.allowed_actions)
+                tables, seat = game.view.load(seen)
+                offers = narrowed(legal := game.allowed_actions(tables[0]), seen.allowed_actions)
+                mask = offered_mask(game, tables[0], game.mask(tables[0], seat), offers)
+                if mask.any() and not acceptable(game, tables[0], mask, best=False).any():
+                    # All that is offered is worth less than no agreement: a refused action leaves the turn to others.
+                    offers, state = legal, msgspec.structs.replace(state, allowed_actions=[])
                 seen = msgspec.structs.replace(seen, allowed_actions=offers)
         return ArenaTurn(
             seen,

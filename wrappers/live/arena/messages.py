@@ -85,15 +85,11 @@ class JoinSession(Wire):
 
 
 class JoinedSession(Wire):
-    """The answer to both: a seat with its token. `claim_token` belongs to the player's name."""
+    """The answer to both, as far as an agent needs it: a seat. `claim_token` belongs to the player's name."""
 
     session_id: str
-    player_id: str
     token: str
-    game_id: str | None = None
-    status: str = "waiting"
     invite_codes: list[str] = msgspec.field(default_factory=list)
-    players_joined: int | None = None
     claim_token: str | None = None
 
 
