@@ -11,17 +11,19 @@ from parlour.envs import Game, game
 from parlour.envs.core.rng import streams
 from parlour.training.commands.lookup import turn_resolver
 from parlour.training.evaluation.duplicate import Score
-from parlour.training.solving.resolving import STREETS, HoldemResolving, Solved
-from parlour.training.solving.subgame import Betting, hand_values, opposed
+from parlour.training.solving.resolving import OWN_SHARE, STREETS, HoldemResolving, Solved
+from parlour.training.solving.subgame import Resolver, mean_value
 from parlour.wrappers.policies.base import Policy
 from parlour.wrappers.policies.loading import make_policy
 
 from .base import Row, Seconds
 
 UNIFORM = 0.1
-"""The share of the ranges that is spread over all hands."""
-GOALS = {"river": 1.0, "turn": 5.0, "flop": 5.0}
+"""The share of the other's range that is spread over all hands."""
+GOALS = {"river": 0.3, "turn": 2.0, "flop": 5.0}
 """Seconds of a decision."""
+EXACT = 800, 200
+"""Iterations of the exact solution of a river, and of a turn with all its rivers at each."""
 ROUNDS = 20
 """Times the seconds of a measurement: the processor time of a street."""
 
@@ -34,7 +36,7 @@ def search(seconds: Seconds) -> list[Row]:
     resolving.warm_up()
     rows = []
     for street, goal in GOALS.items():
-        begun, spent, less, gains = time.process_time(), list[float](), list[float](), list[float]()
+        begun, spent, less, gains, above = time.process_time(), list[float](), list[float](), list[float](), list[Any]()
         for state in _decisions(table, policy, STREETS[street]):
             before = time.process_time()
             solved = None if state is None else resolving.solve(state, lambda: inf)
@@ -42,6 +44,8 @@ def search(seconds: Seconds) -> list[Row]:
             if solved is not None:
                 spent.append(time.process_time() - before)
                 less.append((solved.before - solved.after) / table.payoffs.unit)
+                if not solved.tree.limited:
+                    above.append(above_exact(solved) / table.payoffs.unit)
                 if solved.after <= solved.before:
                     gains[-1] = gain(solved) / table.payoffs.unit
             if len(less) > 1 and time.process_time() - begun > ROUNDS * seconds:
@@ -50,16 +54,37 @@ def search(seconds: Seconds) -> list[Row]:
         for what, values in (
             (f"— a best response on a {street} wins less than from the policy", less),
             ("— the solution wins more than the policy from it, per hand", gains),
+            ("— above the exact value a best response wins from the policy", [each[0] for each in above]),
+            ("— above it, from the solution", [each[1] for each in above]),
         ):
+            if len(values) < 2:
+                continue
             score = Score.of(np.array(values), "big blinds", len(values))
             note = f"{score} in {len(values):,} cases"
             rows.append(Row(f"search-{street}", what, score.mean, "big blinds", note=note))
     return rows
 
 
+def reached(solved: Solved) -> NDArray[np.float64]:
+    """Return the ranges with which the policy comes there: without the share that is spread over all hands."""
+    spread = np.array([[OWN_SHARE], [1.0]]) * UNIFORM
+    return np.asarray(np.maximum(0.0, solved.ranges - spread / len(solved.tree.hands)) / (1 - spread), np.float64)
+
+
+def above_exact(solved: Solved) -> NDArray[np.float64]:
+    """Return what an exact best response wins from the policy and from what is played, above the value, in chips."""
+    tree, ranges = solved.tree, reached(solved)
+    exact = Resolver(tree, ranges, 0, boards=len(tree.boards))
+    exact.run(EXACT[0 if len(tree.boards) == 1 else 1])
+    bounds = [mean_value(tree, player, ranges, exact.average(), best=True) for player in range(2)]
+    played = solved.solution if solved.after <= solved.before else solved.policy
+    won = [mean_value(tree, 1, ranges, each, best=True) for each in (solved.policy, played)]
+    return np.array(won) - (bounds[1] - bounds[0]) / 2
+
+
 def gain(solved: Solved) -> float:
     """Return what the solution wins more than the policy from the policy, in chips on average."""
-    ranges = (solved.ranges - UNIFORM / len(solved.tree.hands)) / (1 - UNIFORM)  # as the policy comes there
+    ranges = reached(solved)
     tree, mixed = solved.tree, solved.policy.copy()
     nodes, last = tree.nodes, tree.nodes.near if tree.limited else len(tree.nodes.kind)
     for node in np.flatnonzero(nodes.kind[:last] == 0).tolist():
@@ -67,12 +92,7 @@ def gain(solved: Solved) -> float:
             first = tree.row(int(nodes.first[node]), board)
             children = slice(first, first + int(nodes.count[node]))
             mixed[children] = solved.solution[children]
-    return _value(tree, ranges, mixed) - _value(tree, ranges, solved.policy)
-
-
-def _value(tree: Betting, ranges: NDArray[np.float64], strategy: NDArray[np.float32]) -> float:
-    won = hand_values(tree, 0, ranges[1], strategy, best=False)
-    return float(ranges[0] @ won / (ranges[0] @ opposed(tree.nodes.cards, ranges[1])))
+    return mean_value(tree, 0, ranges, mixed, best=False) - mean_value(tree, 0, ranges, solved.policy, best=False)
 
 
 def _decisions(table: Game, policy: Policy, phase: int) -> Iterator[Any]:

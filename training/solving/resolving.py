@@ -31,7 +31,7 @@ from ...envs.holdem.ranges import HOLDINGS, observe_holdings, weights_of
 from ...envs.holdem.rules import Move
 from ...envs.holdem.table import CALL, CALL_ACTION, FLOP, FOLD, FOLD_ACTION, LEAST_RAISE, PREFLOP, RAISE, RIVER, TURN
 from ...wrappers.agents.base import search_seconds
-from .subgame import WAYS, Betting, Floats, Resolver, Rows, betting, hand_values, opposed
+from .subgame import WAYS, Betting, Floats, Resolver, Rows, betting, hand_values, mean_value
 
 Probabilities = Callable[[NDArray[np.float32], NDArray[np.int8]], NDArray[np.floating[Any]]]
 
@@ -41,6 +41,8 @@ LEAST_ITERATIONS = 50
 """Iterations below which a solution is not played."""
 ITERATIONS = 300
 """Most iterations."""
+OWN_SHARE = 0.01
+"""How much less of the own range is spread over all hands than of the other's: just so that each has a strategy."""
 BIAS = 5.0
 """How many times as often the other player folds, calls or raises after the flop, if it chooses so."""
 STREETS = {"flop": FLOP, "turn": TURN, "river": RIVER}
@@ -94,7 +96,8 @@ class HoldemResolving:
         game: hold'em with its options. At a table of one hand per episode or of many.
         policy: a policy of the game that tells its probabilities.
         iterations: of CFR+, at most.
-        uniform_share: the share of both ranges that is spread over all hands, from 0 to 1.
+        uniform_share: the share of the other's range that is spread over all hands, from 0 to 1; of the own range,
+            which is known, `OWN_SHARE` of it.
         first: the first street that is solved: flop, turn or river. With a policy that does not tell the probabilities
             of all its buckets at once, it is the river.
         turn_resolver: what solves trees of several boards without a depth limit: turns, and flops that face an all-in;
@@ -173,23 +176,24 @@ class HoldemResolving:
             tree = limited
         ranges = weights[:, tree.hands]
         ranges /= ranges.sum(axis=1, keepdims=True)
-        ranges = (1 - self._uniform_share) * ranges + self._uniform_share / len(tree.hands)
+        spread = np.array([[OWN_SHARE], [1.0]]) * self._uniform_share
+        ranges = (1 - spread) * ranges + spread / len(tree.hands)
         policy = self._as_the_policy(tree, left)
         if policy is None:
             return None
         promised = hand_values(tree, 1, ranges[0], policy, best=False)
         make = Resolver if tree.limited or len(tree.boards) == 1 else self._turn_resolver
-        resolver = make(tree, ranges, 0, promised, start=policy if len(tree.boards) > 1 else None)
+        resolver = make(tree, ranges, 0, promised)
         part = PART if len(tree.boards) == 1 else 1
         begun = left()
-        before = exploited(tree, ranges, policy)
+        before = mean_value(tree, 1, ranges, policy, best=True)
         needed = 0.0 if begun == inf else begun - left()  # `after` takes as long
         while resolver.iterations < self._iterations and left() > needed:
             resolver.run(min(part, self._iterations - resolver.iterations))
         if resolver.iterations < min(LEAST_ITERATIONS, self._iterations):
             return None
         average = resolver.average()
-        after = exploited(tree, ranges, average)
+        after = mean_value(tree, 1, ranges, average, best=True)
         return Solved(tree, ranges, policy, average, before, after, resolver.iterations)
 
     def warm_up(self) -> None:
@@ -377,12 +381,6 @@ def _in_tree(game: Game, table: Any, action: int, kept: list[int]) -> int:
     amount = int(game.rules.decode(table, action).amount)
     raises = [one for one in kept if one >= LEAST_RAISE]
     return min(raises, key=lambda one: abs(int(game.rules.decode(table, one).amount) - amount))
-
-
-def exploited(tree: Betting, ranges: Floats, strategy: Rows) -> float:
-    """Return what an exact best response of player 1 wins from a strategy of player 0, in chips on average."""
-    won = hand_values(tree, 1, ranges[0], strategy, best=True)
-    return float(ranges[1] @ won / (ranges[1] @ opposed(tree.nodes.cards, ranges[0])))
 
 
 class Resolving(Protocol):

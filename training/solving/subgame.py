@@ -10,9 +10,11 @@ Every vector has one number per hand that the open cards leave possible. A value
 the chips that nobody of the two has put in, summed over the hands of the other, each with its weight: a counterfactual
 value. So the two players' wins sum to zero.
 
-CFR+: Tammelin, "Solving large imperfect information games using CFR+", 2014. The gadget: Burch, Johanson and Bowling,
-"Solving imperfect information games using decomposition", AAAI 2014. An iteration visits some of the boards of a tree
-from flop or turn, in turns.
+CFR+: Tammelin, "Solving large imperfect information games using CFR+", 2014; old regrets count less and late strategies
+more, as in Brown and Sandholm, "Solving imperfect-information games via discounted regret minimization", AAAI 2019. The
+gadget: Burch, Johanson and Bowling, "Solving imperfect information games using decomposition", AAAI 2014. Alone it does
+not care for hands that win less than they were promised; so a share of the other's range always plays on. An iteration
+visits some of the boards of a tree from flop or turn, in turns.
 """
 
 from collections.abc import Sequence
@@ -59,11 +61,13 @@ class Nodes(NamedTuple):
         scale: the weight of each board, for two hands that it leaves possible.
         cards: int64[H, 2], of the hands that the open cards leave.
         strength: int64[R, H], as `set_strength`, by board.
-        order: int64[R, H], the hands from the weakest to the strongest.
+        order: int64[R, 1081], the hands that a board leaves, from the weakest to the strongest.
         alive: float32[R, H], 0 for the hands that have one of the board's later cards.
         way: int64[N]: which way to play on leads to the node; −1: none.
         street: int64[N]: 0 before the river, 1 there.
         buckets: int64[R, 2, H]: what each hand counts as on the turn and the river of a board.
+        early_folds, late_folds: the nodes where a player has folded, before the next card is dealt and after it.
+        early_shown, late_shown: those of showdowns.
         chances: float32[W, N, B]: beyond a depth limit, how likely the action that leads to a node is with each bucket;
             player 0 plays as in the first of the W ways. There is no limit if W is 0.
     """
@@ -81,6 +85,10 @@ class Nodes(NamedTuple):
     way: Ints
     street: Ints
     buckets: Ints
+    early_folds: Ints
+    late_folds: Ints
+    early_shown: Ints
+    late_shown: Ints
     chances: NDArray[np.float32]
 
 
@@ -166,11 +174,14 @@ def betting(game: Game, table: Any, players: tuple[int, int]) -> Betting | None:
     strength = np.array([_strengths(cards, board) for board in boards])
     kind, amount, first, count = (np.array(each) for each in zip(*ends, strict=True))
     scale = {5: 1.0, 4: 1 / 44, 3: 49 * 48 / (45 * 44) / len(boards)}[dealt]
-    order = np.argsort(strength, axis=1, kind="stable")
+    weakest_first = np.argsort(np.where(alive > 0, strength, -1), axis=1, kind="stable")
+    order = np.ascontiguousarray(weakest_first[:, int((alive[0] == 0).sum()) :])
+    late, folded = np.arange(len(kind)) >= near, (kind == FOLDED) | (kind == FOLDED + 1)
     limit = (
         np.array([way.get(node, -1) for node in range(len(tables))]),
         np.array([int(int(each.phase) == RIVER) for each in tables]),
         np.zeros((len(boards), 2, len(hands)), np.int64),
+        *(np.flatnonzero(each & side) for each in (folded, kind == SHOWDOWN) for side in (~late, late)),
         np.zeros((0, 0, 0), np.float32),
     )
     nodes = Nodes(kind, amount, first, count, near, scale, cards, strength, order, alive, *limit)
@@ -238,48 +249,80 @@ def _strengths(cards: Any, board: Any) -> Any:
     return strength
 
 
-@partial(compiled, allocates=True)
-def opposed(cards: Any, weights: Any) -> Any:
-    """Return for every hand the weight of the hands that share no card with it: float64[H]."""
-    out = np.zeros(len(cards))
-    by_card, total = np.zeros(52), 0.0
-    for h in range(len(cards)):
-        total += weights[h]
-        by_card[cards[h, 0]] += weights[h]
-        by_card[cards[h, 1]] += weights[h]
-    for h in range(len(cards)):
-        out[h] = total - by_card[cards[h, 0]] - by_card[cards[h, 1]] + weights[h]
-    return out
+# Where the hand ends, all nodes are gone through at once, hand by hand: the innermost loops are over nodes, to a
+# multiple of 16. `by_card` has the weight so far of the hands with each card, and of all hands.
 
 
 @partial(compiled, allocates=True)
-def showdown(nodes: Any, board: int, weights: Any, amount: float, out: Any) -> None:
-    """Add to `out` what each hand wins at a showdown for `amount` chips from the other's hands with these weights.
+def columns(places: Any, weights: Any) -> Any:
+    """Return where the rows of some nodes begin in `weights`, float32[N, H], as a flat array: uint64[K]."""
+    rows = np.zeros((len(places) + 15) // 16 * 16, np.uint64)
+    for k in range(len(places)):
+        rows[k] = places[k] * weights.shape[1]
+    return rows
 
-    The hands that share a card with the board count as if their weights were 0, and win nothing.
-    """
-    cards, strength, order, alive = nodes.cards, nodes.strength[board], nodes.order[board], nodes.alive[board]
-    by_card, below, start, size = np.zeros(52), 0.0, 0, len(order)
-    won = np.zeros(size)
-    while start < size:  # hands of one strength: the weight of the weaker ones, less that of all that are no stronger
-        stop = start
-        level = strength[order[start]]
-        while stop < size and strength[order[stop]] == level:
-            h = order[stop]
-            won[h] = below - by_card[cards[h, 0]] - by_card[cards[h, 1]]
-            stop += 1
-        for k in range(start, stop):
-            h = order[k]
-            weight = weights[h] * alive[h]
-            below += weight
-            by_card[cards[h, 0]] += weight
-            by_card[cards[h, 1]] += weight
-        for k in range(start, stop):
-            h = order[k]
-            won[h] += below - by_card[cards[h, 0]] - by_card[cards[h, 1]]
-        start = stop
+
+@partial(compiled, allocates=True)
+def folds(nodes: Any, places: Any, player: int, weights: Any, out: Any) -> None:
+    """Write what each hand of a player wins at some nodes, where one of the two has folded."""
+    rows, flat, flat_out, size = columns(places, weights), weights.reshape(-1), out.reshape(-1), out.shape[1]
+    count, by_card = len(rows), np.zeros((53, len(rows)), np.float32)
+    amount, weight = np.zeros(count, np.float32), np.empty((size, count), np.float32)
+    for k in range(len(places)):
+        lost = nodes.kind[places[k]] - FOLDED == player
+        amount[k] = -nodes.amount[places[k]] if lost else nodes.amount[places[k]]
     for h in range(size):
-        out[h] += amount * alive[h] * (won[h] - below + by_card[cards[h, 0]] + by_card[cards[h, 1]])
+        first, second = np.uint64(nodes.cards[h, 0]), np.uint64(nodes.cards[h, 1])
+        for k in range(count):
+            weight[h, k] = flat[rows[k] + np.uint64(h)]
+        for k in range(count):
+            by_card[first, k] += weight[h, k]
+            by_card[second, k] += weight[h, k]
+            by_card[52, k] += weight[h, k]
+    for h in range(size):
+        first, second = np.uint64(nodes.cards[h, 0]), np.uint64(nodes.cards[h, 1])
+        for k in range(count):
+            weight[h, k] += by_card[52, k] - by_card[first, k] - by_card[second, k]
+        for k in range(len(places)):
+            flat_out[rows[k] + np.uint64(h)] = amount[k] * weight[h, k]
+
+
+@partial(compiled, allocates=True)
+def showdowns(nodes: Any, places: Any, board: int, share: float, weights: Any, out: Any) -> None:
+    """Add to `out` what each hand wins at some nodes by a showdown on a board, times `share`."""
+    rows, flat, flat_out, order = columns(places, weights), weights.reshape(-1), out.reshape(-1), nodes.order[board]
+    size, count, by_card = len(order), len(rows), np.zeros((53, len(rows)), np.float32)
+    weight, won = np.empty(count, np.float32), np.empty((size, count), np.float32)
+    amount, cards, start = np.zeros(count, np.float32), np.empty((size, 2), np.uint64), 0
+    for k in range(len(places)):
+        amount[k] = share * nodes.amount[places[k]]
+    while start < size:  # hands of one strength: the weight of the weaker ones, less that of all that are no stronger
+        stop, level = start, nodes.strength[board, order[start]]
+        while stop < size and nodes.strength[board, order[stop]] == level:
+            first, second = np.uint64(nodes.cards[order[stop], 0]), np.uint64(nodes.cards[order[stop], 1])
+            cards[stop, 0], cards[stop, 1] = first, second
+            for k in range(count):
+                won[stop, k] = by_card[52, k] - by_card[first, k] - by_card[second, k]
+            stop += 1
+        for i in range(start, stop):
+            first, second, hand = cards[i, 0], cards[i, 1], np.uint64(order[i])
+            for k in range(count):
+                weight[k] = flat[rows[k] + hand]
+            for k in range(count):
+                by_card[first, k] += weight[k]
+                by_card[second, k] += weight[k]
+                by_card[52, k] += weight[k]
+        for i in range(start, stop):
+            first, second = cards[i, 0], cards[i, 1]
+            for k in range(count):
+                won[i, k] += by_card[52, k] - by_card[first, k] - by_card[second, k]
+        start = stop
+    for i in range(size):
+        first, second, hand = cards[i, 0], cards[i, 1], np.uint64(order[i])
+        for k in range(count):
+            weight[k] = amount[k] * (won[i, k] - by_card[52, k] + by_card[first, k] + by_card[second, k])
+        for k in range(count):
+            flat_out[rows[k] + hand] += weight[k]
 
 
 @compiled
@@ -300,19 +343,16 @@ def reaches(nodes: Any, start: int, stop: int, shift: int, player: int, strategy
 
 
 @partial(compiled, allocates=True)
-def ends(nodes: Any, span: Any, player: int, weights: Any, out: Any) -> None:
-    """Write the values of a player's hands where the hand ends, float32[N, H]; see `values`."""
-    start, stop, _, board = span
-    for node in range(start, stop):
-        kind, size = nodes.kind[node], out.shape[1]
-        if kind == SHOWDOWN and board >= 0:
+def ends(nodes: Any, board: int, player: int, weights: Any, out: Any) -> None:
+    """Write the values of a player's hands where the hand ends on a board, float32[N, H]; see `values`.
+
+    Board −1: before the last cards are dealt, where showdowns have their values already.
+    """
+    folds(nodes, nodes.early_folds if board < 0 else nodes.late_folds, player, weights, out)
+    if board >= 0:
+        for node in nodes.late_shown:
             out[node] = 0.0
-            showdown(nodes, board, weights[node], nodes.amount[node], out[node])
-        elif kind == FOLDED or kind == FOLDED + 1:
-            won = nodes.amount[node] if kind - FOLDED != player else -nodes.amount[node]
-            alone = opposed(nodes.cards, weights[node])
-            for h in range(size):
-                out[node, h] = won * alone[h] * (nodes.alive[board, h] if board >= 0 else 1.0)
+        showdowns(nodes, nodes.late_shown, board, 1.0, weights, out)
 
 
 @compiled
@@ -348,34 +388,34 @@ def values(nodes: Any, span: Any, player: int, weights: Any, strategy: Any, best
         best: whether the player takes the best action with every hand, in place of its strategy.
         out: float32[N, H].
     """
-    ends(nodes, span, player, weights, out)
+    ends(nodes, span[3], player, weights, out)
     back(nodes, span, player, strategy, best, out)
 
 
 @compiled
-def deal(nodes: Any, board: int, reach: Any) -> None:
-    """Write the weights of both players' hands where the betting on a board begins: float32[2, N, H]."""
+def deal(nodes: Any, board: int, way: int, weights: Any, out: Any) -> None:
+    """Write the weights of hands, float32[N, H], where the betting on a board begins, if it is played in one way.
+
+    Without a depth limit the only way is −1.
+    """
     for node in range(nodes.near):
-        if nodes.kind[node] == DEALT:
-            for player in range(2):
-                for h in range(reach.shape[2]):
-                    reach[player, nodes.first[node], h] = reach[player, node, h] * nodes.alive[board, h]
+        if nodes.kind[node] == DEALT and nodes.way[node] == way:
+            for h in range(out.shape[1]):
+                out[nodes.first[node], h] = weights[node, h] * nodes.alive[board, h]
 
 
 @compiled
-def add_board(nodes: Any, board: int, share: float, weights: Any, out: Any) -> None:
-    """Add the values with one board, times `share`, to those before its last cards are dealt."""
+def add_board(nodes: Any, board: int, way: int, share: float, out: Any) -> None:
+    """Add the values with one board, times `share`, to those before its last cards are dealt; `way`: see `deal`."""
     for node in range(nodes.near):
-        if nodes.kind[node] == SHOWDOWN:
-            showdown(nodes, board, weights[node], share * nodes.amount[node], out[node])
-        elif nodes.kind[node] == DEALT and len(nodes.chances) == 0:
+        if nodes.kind[node] == DEALT and nodes.way[node] == way:
             for h in range(out.shape[1]):
-                out[node, h] += share * out[nodes.first[node], h]
+                out[node, h] += np.float32(share) * nodes.alive[board, h] * out[nodes.first[node], h]
 
 
 @compiled
 def clear(nodes: Any, out: Any) -> None:
-    """Set the values of the nodes to 0 to which `add_board` and `play_on` add."""
+    """Set the values of the nodes to 0 to which boards add."""
     for node in range(nodes.near):
         if nodes.kind[node] == SHOWDOWN or nodes.kind[node] == DEALT:
             out[node] = 0.0
@@ -401,43 +441,25 @@ def play_on(nodes: Any, board: int, share: float, player: int, reach: Any, strat
     span = (near, count, 0, board)
     by_buckets(nodes, board, 0, 0, strategy)
     if player == 1:
-        begin_way(nodes, board, 0, reach[0], reach[0])
+        deal(nodes, board, 0, reach[0], reach[0])
         reaches(nodes, near, count, 0, 0, strategy, reach[0])
-        ends(nodes, span, 1, reach[0], out)
+        ends(nodes, board, 1, reach[0], out)
     for way in range(ways):
         by_buckets(nodes, board, 1, way, strategy)
         if player == 1:
             back(nodes, span, 1, strategy, False, out)
-            add_way(nodes, board, way, share, out)
+            add_board(nodes, board, way, share, out)
             continue
-        begin_way(nodes, board, way, reach[1], out)
+        deal(nodes, board, way, reach[1], out)
         reaches(nodes, near, count, 0, 1, strategy, out)
         for node in range(near, count):
             if nodes.kind[node] > 1:
                 for h in range(out.shape[1]):
                     reach[1, node, h] = out[node, h] + (reach[1, node, h] if way > 0 else np.float32(0.0))
     if player == 0:  # the sum over the ways is what counts: it stands at the first
-        ends(nodes, span, 0, reach[1], out)
+        ends(nodes, board, 0, reach[1], out)
         back(nodes, span, 0, strategy, False, out)
-        add_way(nodes, board, 0, share, out)
-
-
-@compiled
-def begin_way(nodes: Any, board: int, way: int, weights: Any, out: Any) -> None:
-    """Write the weights of hands, float32[N, H], where the play after the limit begins, if it is played in one way."""
-    for node in range(nodes.near):
-        if nodes.kind[node] == DEALT and nodes.way[node] == way:
-            for h in range(out.shape[1]):
-                out[nodes.first[node], h] = weights[node, h] * nodes.alive[board, h]
-
-
-@compiled
-def add_way(nodes: Any, board: int, way: int, share: float, out: Any) -> None:
-    """Add the values of a way, float32[N, H], where it is chosen."""
-    for node in range(nodes.near):
-        if nodes.kind[node] == DEALT and nodes.way[node] == way:
-            for h in range(out.shape[1]):
-                out[node, h] += share * out[nodes.first[node], h]
+        add_board(nodes, board, 0, share, out)
 
 
 @compiled
@@ -454,10 +476,12 @@ def by_buckets(nodes: Any, board: int, player: int, way: int, strategy: Any) -> 
 
 Rows = NDArray[np.float32]
 
-START = 10.0
-"""Pots that the regrets of a strategy to begin with amount to."""
-BOARDS = 6
+BOARDS = 12
 """Boards that an iteration visits in a tree from the turn; from the flop one."""
+SAFE = 0.2
+"""The share of the other player's range that may take what it is promised."""
+DISCOUNT, WEIGHT = 1.5, 3
+"""Powers of t, the iteration: regrets shrink by t^1.5 / (t^1.5 + 1), and a strategy counts as t^3."""
 
 
 @partial(compiled, allocates=True, compile_first=True)
@@ -476,10 +500,11 @@ def evaluate(nodes: Any, player: int, strategy: Any, best: bool, space: Any, out
             play_on(nodes, board, nodes.scale, player, reach, below, out)
         else:
             shift = board * (count - near)
-            deal(nodes, board, reach)
+            deal(nodes, board, -1, reach[1 - player], reach[1 - player])
             reaches(nodes, near, count, shift, 1 - player, strategy, reach[1 - player])
             values(nodes, (near, count, shift, board), player, reach[1 - player], strategy, best, out)
-        add_board(nodes, board, nodes.scale, reach[1 - player], out)
+            add_board(nodes, board, -1, nodes.scale, out)
+        showdowns(nodes, nodes.early_shown, board, nodes.scale, reach[1 - player], out)
     values(nodes, (0, near, 0, -1), player, reach[1 - player], strategy, best, out)
 
 
@@ -502,6 +527,14 @@ def hand_values(tree: Betting, player: int, others: Floats, strategy: Rows, best
     )
     evaluate(tree.nodes, player, strategy, best, (reach, below), out)
     return np.asarray(out[0], np.float64)
+
+
+def mean_value(tree: Betting, player: int, ranges: Floats, strategy: Rows, best: bool) -> float:
+    """Return what a player wins on average with the weights of both, float64[2, H], in chips; see `hand_values`."""
+    mine, others = ranges[player], ranges[1 - player]
+    by_card = np.bincount(tree.nodes.cards.ravel(), np.repeat(others, 2), 52)
+    opposed = others.sum() - by_card[tree.nodes.cards].sum(axis=1) + others  # the hands without a card of it
+    return float(mine @ hand_values(tree, player, others, strategy, best) / (mine @ opposed))
 
 
 class Progress(NamedTuple):
@@ -537,7 +570,6 @@ class Resolver:
         me: whose strategy is wanted, 0 or 1.
         promised: float64[H], a value that the other player may take at the root with each of its hands, in place of
             playing on; None: it always plays on.
-        start: float32[rows, H], a strategy to begin with; None: uniform.
         boards: how many boards an iteration visits.
     """
 
@@ -548,11 +580,10 @@ class Resolver:
         me: int,
         promised: Floats | None = None,
         *,
-        start: Rows | None = None,
         boards: int | None = None,
     ) -> None:
         count, hands = len(tree.action), len(tree.hands)
-        self.tree, self.iterations, self._me, self._gadget = tree, 0, me, promised is not None
+        self.tree, self.iterations, self._me, self._safe = tree, 0, me, 0.0 if promised is None else SAFE
         each = (1 if tree.limited else BOARDS) if boards is None else boards
         self._each = min(each, len(tree.boards))
         follow = np.zeros((3, hands))
@@ -568,13 +599,10 @@ class Resolver:
             np.zeros((count, hands), np.float32),
             np.zeros((2, count, hands), np.float32),
         )
-        if start is not None:
-            scale = START * float(tree.tables[0].pot)
-            begin(tree.nodes, start, scale, np.array(ranges, np.float64), self._progress.reach, self._progress.regrets)
 
     def run(self, iterations: int) -> None:
         """Go on for so many iterations; each updates both players."""
-        iterate(self.tree.nodes, self._progress, self._me, self._gadget, (self.iterations, iterations, self._each))
+        iterate(self.tree.nodes, self._progress, self._me, self._safe, (self.iterations, iterations, self._each))
         self.iterations += iterations
 
     def average(self) -> Rows:
@@ -582,31 +610,26 @@ class Resolver:
         return normalised(self.tree, self._progress.sums)
 
 
-def uniform(tree: Betting) -> Rows:
-    """Return the strategy that plays all actions with the same probability: float32[rows, H]."""
-    return normalised(tree, np.zeros((tree.rows, len(tree.hands)), np.float32))
-
-
 def normalised(tree: Betting, weights: Rows) -> Rows:
     """Return the strategy in proportion to weights from 0 up, float32[rows, H]; uniform where all are 0."""
     nodes, out = tree.nodes, np.ones_like(weights)
-    normalise(nodes, 0, nodes.near, (0, 0), weights, out)
+    normalise(nodes, 0, nodes.near, 2, (0, 0), weights, out)
     for board in range(0 if tree.rows == nodes.near else len(tree.boards)):
         shift = tree.row(nodes.near, board) - nodes.near
-        normalise(nodes, nodes.near, len(nodes.kind), (shift, shift), weights, out)
+        normalise(nodes, nodes.near, len(nodes.kind), 2, (shift, shift), weights, out)
     return out
 
 
 @partial(compiled, allocates=True, compile_first=True)
-def normalise(nodes: Any, start: int, stop: int, shifts: Any, weights: Any, out: Any) -> None:
-    """Write the strategy at some nodes that is proportional to weights from 0 up; uniform where all are 0.
+def normalise(nodes: Any, start: int, stop: int, player: int, shifts: Any, weights: Any, out: Any) -> None:
+    """Write the strategy at some nodes of a player that is proportional to weights from 0 up; uniform where all are 0.
 
-    `shifts` are those of the rows of `weights` and `out`, float32[rows, H].
+    Player 2: of both. `shifts` are those of the rows of `weights` and `out`, float32[rows, H].
     """
     source, target = shifts
     total, size = np.empty(weights.shape[1], np.float32), weights.shape[1]
     for node in range(start, stop):
-        if nodes.kind[node] >= SHOWDOWN:
+        if nodes.kind[node] >= SHOWDOWN or nodes.kind[node] == 1 - player:
             continue
         children = range(nodes.first[node], nodes.first[node] + nodes.count[node])
         total[:] = 0.0
@@ -616,79 +639,60 @@ def normalise(nodes: Any, start: int, stop: int, shifts: Any, weights: Any, out:
         alone = np.float32(1.0) / np.float32(nodes.count[node])
         for child in children:
             for h in range(size):
-                part = weights[child + source, h] / total[h] if total[h] > 0 else alone
-                out[child + target, h] = part
-
-
-@partial(compiled, compile_first=True)
-def begin(nodes: Any, strategy: Any, scale: float, ranges: Any, reach: Any, regrets: Any) -> None:
-    """Write regrets by which both players begin with a strategy; they grow with how often the other comes to a node."""
-    near, count = nodes.near, len(nodes.kind)
-    for one in range(2):
-        for h in range(regrets.shape[1]):
-            reach[one, 0, h] = ranges[one, h]
-        reaches(nodes, 0, near, 0, one, strategy, reach[one])
-    for board in range(-1, len(nodes.order) if len(nodes.chances) == 0 else 0):
-        start, stop, shift = (0, near, 0) if board < 0 else (near, count, board * (count - near))
-        if board >= 0:
-            deal(nodes, board, reach)
-            for one in range(2):
-                reaches(nodes, near, count, shift, one, strategy, reach[one])
-        for node in range(start, stop):
-            if nodes.kind[node] < SHOWDOWN:
-                weight = scale * reach[1 - nodes.kind[node], node].sum()
-                for child in range(nodes.first[node], nodes.first[node] + nodes.count[node]):
-                    for h in range(regrets.shape[1]):
-                        regrets[child + shift, h] = weight * strategy[child + shift, h]
+                part = np.divide(weights[child + source, h], total[h])
+                out[child + target, h] = part if total[h] > 0 else alone
 
 
 @partial(compiled, allocates=True, compile_first=True)
-def iterate(nodes: Any, progress: Any, me: int, gadget: bool, steps: Any) -> None:
-    """Do iterations of CFR+; `steps`: how many were done, how many to do, and boards of each. See `Resolver`."""
+def iterate(nodes: Any, progress: Any, me: int, safe: float, steps: Any) -> None:
+    """Do iterations; `steps`: how many were done, how many to do, and boards of each. `safe`: see `SAFE`."""
     done, more, each = steps
     near, count, size = nodes.near, len(nodes.kind), len(nodes.order)
     strategy, won, reach = progress.strategy, progress.values, progress.reach
     share = nodes.scale * size / each
-    for t in range(done + 1, done + more + 1):
-        for player in range(2):
-            for h in range(won.shape[1]):
-                reach[me, 0, h] = progress.ranges[me, h]
-                reach[1 - me, 0, h] = progress.ranges[1 - me, h] * progress.follow[0, h]
-            normalise(nodes, 0, near, (0, 0), progress.regrets, strategy)
-            for one in range(2):
+    for half in range(2 * done, 2 * (done + more)):
+        t, player = half // 2 + 1, half % 2
+        for one in range(2):
+            if one != player or half == 2 * done:  # the other strategy is that of the last half
+                for h in range(won.shape[1]):
+                    follow = 1.0 if one == me else 1.0 - safe * (1.0 - progress.follow[0, h])
+                    reach[one, 0, h] = progress.ranges[one, h] * follow
+                normalise(nodes, 0, near, one, (0, 0), progress.regrets, strategy)
                 reaches(nodes, 0, near, 0, one, strategy, reach[one])
-            clear(nodes, won)
-            for k in range(each):
-                board = progress.boards[((t - 1) * each + k) % size]
-                if len(nodes.chances) > 0:
-                    play_on(nodes, board, share, player, reach, strategy, won)
-                else:
-                    shift = board * (count - near)
-                    deal(nodes, board, reach)
-                    normalise(nodes, near, count, (shift, 0), progress.regrets, strategy)
-                    for one in range(2):
-                        reaches(nodes, near, count, 0, one, strategy, reach[one])
-                    values(nodes, (near, count, 0, board), player, reach[1 - player], strategy, False, won)
-                    update(nodes, (near, count, shift), player, t, reach[player], progress)
-                add_board(nodes, board, share, reach[1 - player], won)
-            values(nodes, (0, near, 0, -1), player, reach[1 - player], strategy, False, won)
-            update(nodes, (0, near, 0), player, t, reach[player], progress)
-            if gadget and player != me:
-                choose_to_follow(won[0], progress.promised, progress.follow)
+        clear(nodes, won)
+        for k in range(each):
+            board = progress.boards[((t - 1) * each + k) % size]
+            if len(nodes.chances) > 0:
+                play_on(nodes, board, share, player, reach, strategy, won)
+            else:
+                shift = board * (count - near)
+                normalise(nodes, near, count, 2, (shift, 0), progress.regrets, strategy)
+                for one in range(2):
+                    deal(nodes, board, -1, reach[one], reach[one])
+                    reaches(nodes, near, count, 0, one, strategy, reach[one])
+                values(nodes, (near, count, 0, board), player, reach[1 - player], strategy, False, won)
+                update(nodes, (near, count, shift), player, t, reach[player], progress)
+                add_board(nodes, board, -1, share, won)
+            showdowns(nodes, nodes.early_shown, board, share, reach[1 - player], won)
+        values(nodes, (0, near, 0, -1), player, reach[1 - player], strategy, False, won)
+        update(nodes, (0, near, 0), player, t, reach[player], progress)
+        if safe > 0 and player != me:
+            choose_to_follow(won[0], progress.promised, progress.follow)
 
 
 @compiled
-def update(nodes: Any, span: Any, player: int, weight: int, mine: Any, progress: Any) -> None:
+def update(nodes: Any, span: Any, player: int, t: int, mine: Any, progress: Any) -> None:
     """Update regrets and sums of strategies at a player's nodes: those from the first to before the second number."""
     start, stop, shift = span
     regrets, sums, won = progress.regrets, progress.sums, progress.values
+    kept, weight = np.float32(t**DISCOUNT / (t**DISCOUNT + 1)), np.float32(t**WEIGHT)
     for node in range(start, stop):
         if nodes.kind[node] == player:
             for child in range(nodes.first[node], nodes.first[node] + nodes.count[node]):
                 for h in range(won.shape[1]):
-                    regret = regrets[child + shift, h] + won[child, h] - won[node, h]
+                    regret = kept * regrets[child + shift, h] + won[child, h] - won[node, h]
                     regrets[child + shift, h] = regret if regret > 0 else np.float32(0.0)
-                    sums[child + shift, h] += np.float32(weight) * mine[child, h]
+                    sums[child + shift, h] += weight * mine[child, h]
 
 
 @compiled

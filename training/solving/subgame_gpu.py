@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from .subgame import DEALT, FOLDED, SHOWDOWN, Betting, Floats, Resolver, Rows, normalised
+from .subgame import DEALT, DISCOUNT, FOLDED, SHOWDOWN, WEIGHT, Betting, Floats, Resolver, Rows, normalised
 
 
 class GpuResolver(Resolver):
@@ -19,7 +19,7 @@ class GpuResolver(Resolver):
     Args:
         tree: the betting tree, without a depth limit. The matrices of a turn take 250 MB, and 800 MB while they are
             made; ten arrays of float32[rows, H] come to it.
-        ranges, me, promised, start: see `Resolver`.
+        ranges, me, promised: see `Resolver`.
         device: the device of PyTorch.
     """
 
@@ -30,10 +30,9 @@ class GpuResolver(Resolver):
         me: int,
         promised: Floats | None = None,
         *,
-        start: Rows | None = None,
         device: str = "cuda",
     ) -> None:
-        super().__init__(tree, ranges, me, promised, start=start, boards=len(tree.boards))
+        super().__init__(tree, ranges, me, promised, boards=len(tree.boards))
 
         def moved(array: NDArray[Any]) -> torch.Tensor:
             return torch.as_tensor(np.ascontiguousarray(array), device=device)
@@ -84,9 +83,11 @@ class GpuResolver(Resolver):
                 reach = self._reaches(strategy)
                 won = self._values(strategy, reach[1 - player], player)
                 rows = self._acting[player]
-                self._regrets[rows] = (self._regrets[rows] + won[rows] - won[self._parent[rows]]).clamp(min=0.0)
-                self._sums[rows] += t * reach[player][rows]
-                if self._gadget and player != self._me:
+                kept = t**DISCOUNT / (t**DISCOUNT + 1)
+                regrets = kept * self._regrets[rows] + won[rows] - won[self._parent[rows]]
+                self._regrets[rows] = regrets.clamp(min=0.0)
+                self._sums[rows] += t**WEIGHT * reach[player][rows]
+                if self._safe and player != self._me:
                     self._choose_to_follow(won[0].double())
         self.iterations += iterations
         float(self._regrets[0, 0])  # wait: who looks at the clock must see what it took
@@ -108,7 +109,7 @@ class GpuResolver(Resolver):
         """Return the weights of both players' hands at every row."""
         reach = [torch.zeros_like(strategy) for _ in range(2)]
         reach[self._me][0] = self._ranges[self._me].float()
-        reach[1 - self._me][0] = (self._ranges[1 - self._me] * self._follow[0]).float()
+        reach[1 - self._me][0] = (self._ranges[1 - self._me] * (1 - self._safe * (1 - self._follow[0]))).float()
         for decided, dealt in zip(self._decided, self._dealt, strict=True):
             for player, rows in enumerate(decided):
                 parents = self._parent[rows]
