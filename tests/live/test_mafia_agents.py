@@ -163,19 +163,18 @@ def test_a_policys_thoughts_are_what_it_computed_and_its_deeds_what_it_thought()
             assert {"accuse": ACCUSE, "defend": DEFEND}.get(likeliest.split()[2], kind) == kind
 
 
-def test_a_policy_without_probabilities_says_so_and_without_a_thought_it_still_decides():
+async def test_a_policy_without_probabilities_says_so_and_without_a_thought_it_still_decides():
     class Bare:
         def act(self, observations, masks):
             return np.array([np.flatnonzero(mask)[0] for mask in masks])
 
     agent = MafiaPolicyAgent("p1", "Ann", FIVE, Bare(), seed=1)
 
-    async def main():
-        state, _, public = context("DAY_VOTING")
-        assert await agent.vote(state, public) == await agent.vote(state, public)
-        return [thought async for _, thought, _ in decisions(agent)]
+    state, _, public = context("DAY_VOTING")
+    assert await agent.vote(state, public) == await agent.vote(state, public)
+    result = [thought async for _, thought, _ in decisions(agent)]
 
-    assert all("has no probabilities" in thought for thought in run(main()))
+    assert all("has no probabilities" in thought for thought in result)
 
 
 def test_a_policy_plays_with_fewer_players_and_among_more_a_bot_plays_for_it(caplog):

@@ -59,18 +59,16 @@ async def test_a_model_thinks_says_and_chooses():
     assert "I thought: I suspect Bob." in asked[-1]  # it remembers
 
 
-def test_a_villager_sleeps_and_a_host_that_shows_all_roles_gives_nothing_away():
-    async def main():
-        async with endpoint.endpoint(endpoint.talking()) as (url, asked):
-            player = agent(url)
-            state, private, _ = context("NIGHT_ACTIONS")
-            for i, role in enumerate(("villager", "mafia", "doctor", "sheriff", "villager")):
-                state.players[i] = wire.Player(id=f"p{i + 1}", name=state.players[i].name, role=role)
-            assert [chunk async for chunk in player.think(state, private)]
-            assert await player.night_action(state, private) is None
-            return prompts(asked)[0]
+async def test_a_villager_sleeps_and_a_host_that_shows_all_roles_gives_nothing_away():
+    async with endpoint.endpoint(endpoint.talking()) as (url, asked):
+        player = agent(url)
+        state, private, _ = context("NIGHT_ACTIONS")
+        for i, role in enumerate(("villager", "mafia", "doctor", "sheriff", "villager")):
+            state.players[i] = wire.Player(id=f"p{i + 1}", name=state.players[i].name, role=role)
+        assert [chunk async for chunk in player.think(state, private)]
+        assert await player.night_action(state, private) is None
+        prompt = prompts(asked)[0]
 
-    prompt = run(main())
     facts = prompt.partition("You are Ann")[2].partition("- p1")[2]
     assert "villager" in facts and not any(role in facts for role in ("mafia\n", "doctor\n", "sheriff\n"))
 

@@ -5,7 +5,7 @@ import logging
 from contextlib import asynccontextmanager
 
 import pytest
-from live.mafia_service import personality, run
+from live.mafia_service import personality
 from live.small_server import socket_served
 from mafia_players import FIVE, NAMES, context, dealt, scripted, warnings
 from parlour.wrappers.live.common.server import ServerSettings
@@ -110,20 +110,18 @@ async def test_an_unreachable_service_and_no_address():
             ServiceConnection(url)
 
 
-def test_a_service_that_never_talks_sense_is_hung_up_on_and_its_words_stay_on_one_line(caplog):
+async def test_a_service_that_never_talks_sense_is_hung_up_on_and_its_words_stay_on_one_line(caplog):
     async def nonsense(socket, call):
         for _ in range(200):
             await socket.send_str("\x1b[2J{\n")
 
-    async def main():
-        async with rude(nonsense) as url:
-            connection = ServiceConnection(url)
-            agent = RemoteAgent("p1", "Ann", connection)
-            state, private, _ = context("NIGHT_ACTIONS", role="mafia")
-            with pytest.raises(ConnectionError):
-                await agent.night_action(state, private)
-            await connection.close()
+    async with rude(nonsense) as url:
+        connection = ServiceConnection(url)
+        agent = RemoteAgent("p1", "Ann", connection)
+        state, private, _ = context("NIGHT_ACTIONS", role="mafia")
+        with pytest.raises(ConnectionError):
+            await agent.night_action(state, private)
+        await connection.close()
 
-    run(main(), 30)
     told = [line.getMessage() for line in warnings(caplog)]
     assert len(told) <= 101 and "closing the connection" in told[-1] and all(line.isprintable() for line in told)

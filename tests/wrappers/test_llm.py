@@ -92,22 +92,20 @@ FAULTS = {"slow": "late", "refuses": "refused", "500": "failed"}
 
 
 @pytest.mark.parametrize("kind", endpoint.MISBEHAVIOURS)
-def test_every_misbehaviour_is_one_error_in_time(kind, monkeypatch):
+async def test_every_misbehaviour_is_one_error_in_time(kind, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-private")
 
-    async def main():
-        async with endpoint.endpoint(endpoint.MISBEHAVIOURS[kind]) as (url, asked):
-            errors = []
-            for ask in (lambda m: read(m.stream(CHAT)), lambda m: m.choose(CHAT, SCHEMA, TARGET)):
-                if (kind, len(errors)) == ("slow in the middle", 1):
-                    continue
-                with pytest.raises(ModelError) as error:
-                    await ask(model(url, timeout=0.3 if "slow" in kind else 60))
-                errors.append(str(error.value))
-            assert error.value.fault == FAULTS.get(kind, error.value.fault)
-            return errors, asked
+    async with endpoint.endpoint(endpoint.MISBEHAVIOURS[kind]) as (url, asked):
+        errors = []
+        for ask in (lambda m: read(m.stream(CHAT)), lambda m: m.choose(CHAT, SCHEMA, TARGET)):
+            if (kind, len(errors)) == ("slow in the middle", 1):
+                continue
+            with pytest.raises(ModelError) as error:
+                await ask(model(url, timeout=0.3 if "slow" in kind else 60))
+            errors.append(str(error.value))
+        assert error.value.fault == FAULTS.get(kind, error.value.fault)
+        errors, asked = errors, asked
 
-    errors, asked = run(main())
     assert not any("sk-very-private" in error for error in errors)
     assert all(headers["Authorization"] == "Bearer sk-very-private" for _, headers in asked)
     if kind in ("429", "500"):
@@ -165,15 +163,14 @@ def test_a_fallback_answers_where_the_model_does_not(choice, caplog):
     assert len([line for line in caplog.records if "fallback" in line.message]) == 1
 
 
-def test_an_agent_answers_where_an_event_loop_runs_already(caplog):
+async def test_an_agent_answers_where_an_event_loop_runs_already(caplog):
     """As in a notebook's cell."""
     _, state = first_turn(BARGAINING)
     agent = LLMAgent(model("http://127.0.0.1:9/v1", retries=0), bot(BARGAINING))
 
-    async def cell():
-        return agent.respond(state)
+    result = agent.respond(state)
 
-    assert isinstance(run(cell()), AgentResponse) and agent.replaced == 1
+    assert isinstance(result, AgentResponse) and agent.replaced == 1
 
 
 def test_where_the_rules_keep_talk_for_actions_a_model_adds_none():

@@ -183,18 +183,15 @@ def test_sessions_at_the_same_time_are_apart():
             client.close()
 
 
-def test_tools_of_mcp_play_an_episode():
-    import asyncio
+async def test_tools_of_mcp_play_an_episode():
 
-    async def played():
-        async with Client(TextEnvironment(envs.game("kuhn")).mcp_server) as client:
-            assert {tool.name for tool in await client.list_tools()} == {"begin", "answer"}
-            seen = (await client.call_tool("begin", {"seed": 1, "opponents": "zoo:kuhn"})).data
-            while not seen["done"]:
-                seen = (await client.call_tool("answer", {"message": "bet"})).data
-            return seen["returns"]
+    async with Client(TextEnvironment(envs.game("kuhn")).mcp_server) as client:
+        assert {tool.name for tool in await client.list_tools()} == {"begin", "answer"}
+        seen = (await client.call_tool("begin", {"seed": 1, "opponents": "zoo:kuhn"})).data
+        while not seen["done"]:
+            seen = (await client.call_tool("answer", {"message": "bet"})).data
+        returns = seen["returns"]
 
-    returns = asyncio.run(played())
     assert returns["player_0"] == -returns["player_1"] != 0
     with serving("kuhn") as url:
 
