@@ -4,13 +4,14 @@ import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from inspect import Parameter, cleandoc, getsource, signature
 from itertools import pairwise
 from numbers import Real
 from operator import index
 from textwrap import dedent
-from typing import Annotated, Any, ParamSpec, TypeVar, cast, get_args, get_origin, get_type_hints
+from types import NoneType
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 import numpy as np
@@ -60,6 +61,31 @@ def seconds(option: str, value: Any, *, above: bool = True) -> float:
         ValueError: if it is something else.
     """
     return number(option, value, 0, 2**30, above=above)
+
+
+AT_LEAST_0, AT_LEAST_1 = partial(whole, low=0), partial(whole, low=1)
+NO_LIMIT = partial(whole, low=1, otherwise="None (no limit)")
+Seconds = Annotated[float, seconds]
+ABOVE_0, SECONDS_OR_0 = partial(number, low=0, high=2**30, above=True), partial(seconds, above=False)
+SecondsOr0 = Annotated[float, SECONDS_OR_0]
+
+
+class Checked:
+    """A dataclass whose fields are checked when it is made.
+
+    A field ``Annotated[kind, check]`` calls ``check(name, value)``, which raises ValueError naming one that is out of
+    its range. None is not checked where `kind` has it. A literal is one of its values.
+    """
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        for name, kind in get_type_hints(type(self), include_extras=True).items():
+            value = getattr(self, name)
+            if get_origin(kind) is Literal and value not in get_args(kind):
+                raise ValueError(f"{name}={value!r}: choose from {', '.join(get_args(kind))}")
+            for check in getattr(kind, "__metadata__", ()):
+                if value is not None or NoneType not in get_args(kind.__origin__):
+                    check(name, value)
 
 
 def listed(value: Any) -> bool:

@@ -9,7 +9,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
@@ -17,7 +17,7 @@ import aiohttp
 import msgspec
 from yarl import URL
 
-from ....envs.core.options import seconds
+from ....envs.core.options import Checked, Seconds
 from ....envs.core.turn_state import AgentResponse, Message, MessageScope
 from ...logs.match_log import MatchLog, describe_error
 from ..common.client import UNREACHABLE, Backoff, Link, LiveError, request_json
@@ -107,7 +107,7 @@ TRIES = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class PollingTimes:
+class PollingTimes(Checked):
     """Times in seconds.
 
     Attributes:
@@ -115,21 +115,15 @@ class PollingTimes:
         running: between two requests of the state, when it is not the agent's turn.
         waiting: between two requests for sessions, and of the state of a session that waits for players.
         retry: before the second try of a call that failed; later waits are longer.
+
+    Raises:
+        ValueError: if one is not above 0.
     """
 
-    decision: float = 0.8 * ANSWER_SECONDS
-    running: float = 0.5
-    waiting: float = 2.0
-    retry: float = 1.0
-
-    def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            ValueError: if one is not above 0.
-        """
-        for name, value in asdict(self).items():
-            seconds(name, value)
+    decision: Seconds = 0.8 * ANSWER_SECONDS
+    running: Seconds = 0.5
+    waiting: Seconds = 2.0
+    retry: Seconds = 1.0
 
 
 class ArenaPollingAgent(ArenaDecisions):

@@ -5,11 +5,11 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
-from ....envs.core.options import number, seconds, whole
+from ....envs.core.options import ABOVE_0, AT_LEAST_1, Checked, SecondsOr0
 from .client import OPENED, receive
 from .limits import Pace
 
@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConnectionLimits:
+class ConnectionLimits(Checked):
     """The limits of one connection.
 
     Attributes:
@@ -29,26 +29,17 @@ class ConnectionLimits:
             answered, and the peer's messages are read more slowly.
         queue: the most outgoing messages; a peer that is further behind is dropped.
         closing: seconds to wait for the answer to a close.
+
+    Raises:
+        ValueError: if one is out of its range.
     """
 
-    frame: int = 2**20
-    message: int | None = None
-    rate: float | None = 100.0
-    controls: float = 10.0
-    queue: int = 256
-    closing: float = 2.0
-
-    def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            ValueError: if one is out of its range.
-        """
-        for name in ("frame", "queue") if self.message is None else ("frame", "queue", "message"):
-            whole(name, getattr(self, name), 1)
-        for name in ("controls",) if self.rate is None else ("controls", "rate"):
-            number(name, getattr(self, name), 0, 2**30, above=True)
-        seconds("closing", self.closing, above=False)
+    frame: Annotated[int, AT_LEAST_1] = 2**20
+    message: Annotated[int | None, AT_LEAST_1] = None
+    rate: Annotated[float | None, ABOVE_0] = 100.0
+    controls: Annotated[float, ABOVE_0] = 10.0
+    queue: Annotated[int, AT_LEAST_1] = 256
+    closing: SecondsOr0 = 2.0
 
 
 RATE_LIMIT_EXCEEDED, VALIDATION_ERROR = "RATE_LIMIT_EXCEEDED", "VALIDATION_ERROR"
@@ -152,7 +143,7 @@ class Connection:
             refuse: called with a code and a sentence for the peer. Such a message is left out. None:
                 messages beyond the rate come later, and long ones are left out.
         """
-        limits = self._limits
+        limits, rate = self._limits, self._limits.rate or UNLIMITED
         try:
             while True:
                 message = await receive(self._socket)
@@ -166,8 +157,13 @@ class Connection:
                     continue
                 if message.type not in (WSMsgType.TEXT, WSMsgType.BINARY):
                     return
-                fits = limits.message is None or len(message.data) <= limits.message
-                if await self._keeps_to_rate(refuse) and fits:
+                fits, kept = limits.message is None or len(message.data) <= limits.message, True
+                while kept and not self._rate.take(PEER):  # what cannot be refused waits
+                    if refuse is not None:
+                        refuse(RATE_LIMIT_EXCEEDED, f"more than {rate:g} messages a second")
+                        kept = False
+                    await asyncio.sleep(1 / rate)  # the rest waits on the peer's side of the wire
+                if kept and fits:
                     yield message.data
                 elif not fits and refuse is not None:
                     refuse(VALIDATION_ERROR, f"a message of {len(message.data)} bytes; at most {limits.message}")
@@ -175,17 +171,6 @@ class Connection:
                     await asyncio.sleep(0)  # messages that came at once are answered at once; let the answers go out
         except ConnectionError as error:
             logger.info("a peer is lost: %s", error)
-
-    async def _keeps_to_rate(self, refuse: Callable[[str, str], None] | None) -> bool:
-        """Return whether a message comes within the rate; if it cannot be refused, wait until it does."""
-        rate = self._limits.rate or UNLIMITED
-        while not self._rate.take(PEER):
-            if refuse is not None:
-                refuse(RATE_LIMIT_EXCEEDED, f"more than {rate:g} messages a second")
-            await asyncio.sleep(1 / rate)  # the rest waits on the peer's side of the wire
-            if refuse is not None:
-                return False
-        return True
 
     def spare(self) -> None:
         """Take the latest message out of the rate's count."""

@@ -8,14 +8,15 @@ import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import partial
+from typing import Annotated, Any, Literal
 
 from msgspec.structs import replace
 
 from ....envs.core import turn_state as ts
 from ....envs.core.game import Game
 from ....envs.core.match import WAITS_PER_TURN, Match
-from ....envs.core.options import whole
+from ....envs.core.options import AT_LEAST_0, AT_LEAST_1, NO_LIMIT, Checked, whole
 from ....envs.core.turn_state import (
     MESSAGES_PER_TURN,
     Action,
@@ -120,6 +121,7 @@ class Translation:
 Cost = Literal["keep", "pass", "end"]
 """What a mistake costs: nothing, the turn (the safe action is played), or the match (the error is recorded)."""
 
+USUAL = -1
 LATE = "no answer in time"
 TOO_LONG = "max_actions_exceeded"
 IDLE = ("pass", "message_only")
@@ -128,7 +130,7 @@ FAILED = "error"
 
 
 @dataclass(frozen=True, kw_only=True)
-class MatchLimits:
+class MatchLimits(Checked):
     """Limits of a match, and the cost of mistakes.
 
     Attributes:
@@ -141,31 +143,18 @@ class MatchLimits:
         attempts: mistakes in one turn that "keep" forgives; the last one costs the turn.
         rejected: what a rejected answer costs.
         failed: what an exception, a lost connection or a late answer costs.
+
+    Raises:
+        ValueError: naming one that is out of its range.
     """
 
-    actions: int | None = -1
-    messages: int = MESSAGES_PER_TURN
-    waits: int = WAITS_PER_TURN
-    stale: int = 10
-    attempts: int = 3
+    actions: Annotated[int | None, lambda name, value: value == USUAL or NO_LIMIT(name, value)] = USUAL
+    messages: Annotated[int, partial(whole, low=0, high=MESSAGES_PER_TURN)] = MESSAGES_PER_TURN
+    waits: Annotated[int, partial(whole, low=0, high=WAITS_PER_TURN)] = WAITS_PER_TURN
+    stale: Annotated[int, AT_LEAST_0] = 10
+    attempts: Annotated[int, AT_LEAST_1] = 3
     rejected: Cost = "keep"
     failed: Cost = "pass"
-
-    def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            ValueError: naming one that is out of its range.
-        """
-        if self.actions not in (None, -1):
-            whole("actions", self.actions, 1, otherwise="None (no limit)")
-        whole("messages", self.messages, 0, MESSAGES_PER_TURN)
-        whole("waits", self.waits, 0, WAITS_PER_TURN)
-        whole("stale", self.stale, 0)
-        whole("attempts", self.attempts, 1)
-        for name in ("rejected", "failed"):
-            if getattr(self, name) not in ("keep", "pass", "end"):
-                raise ValueError(f"{name}={getattr(self, name)!r}: choose from keep, pass, end")
 
 
 class MatchSession:
@@ -208,7 +197,7 @@ class MatchSession:
         self.agent_ids = list(agent_ids)
         self.limits = limits or MatchLimits()
         usual = 20 if len(agent_ids) == 2 else None
-        self._most = usual if self.limits.actions == -1 else self.limits.actions
+        self._most = usual if self.limits.actions == USUAL else self.limits.actions
         self._names = SeatNames(self.agent_ids, self.game.agents)
         self.match.reset(seed=seed)
         self.match_id = match_id or f"{self.game.id}-{secrets.token_hex(8)}"

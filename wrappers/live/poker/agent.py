@@ -13,13 +13,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import aiohttp
 import msgspec
 from yarl import URL
 
-from ....envs.core.options import seconds, whole
+from ....envs.core.options import AT_LEAST_0, NO_LIMIT, Checked, SecondsOr0, seconds
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog, SafeMatchLog, escaped, opened
 from ..common.client import (
@@ -136,14 +136,14 @@ class PokerRestClient:
 
     def __post_init__(self) -> None:
         self.table, self.api_key = self.request.table, self.request.api_key
-        kept = None
-        if self.request.state is not None:
-            with contextlib.suppress(OSError, ValueError):  # there is none yet, or none that we can read
-                kept = msgspec.json.decode(Path(self.request.state).read_bytes(), type=_Kept)
-        if kept is not None and kept.address == str(self.address) and self.api_key in (None, kept.api_key):
-            self.api_key, self.agent_id, self._key_works = kept.api_key, kept.agent_id, True
-            if kept.url is not None and self.table in (None, kept.table):
-                self.table, self._url, self.seated = kept.table, URL(kept.url), True
+        if self.request.state is None:
+            return
+        with contextlib.suppress(OSError, ValueError):  # there is none yet, or none that we can read
+            kept = msgspec.json.decode(Path(self.request.state).read_bytes(), type=_Kept)
+            if kept.address == str(self.address) and self.api_key in (None, kept.api_key):
+                self.api_key, self.agent_id, self._key_works = kept.api_key, kept.agent_id, True
+                if kept.url is not None and self.table in (None, kept.table):
+                    self.table, self._url, self.seated = kept.table, URL(kept.url), True
 
     def _keep(self, url: URL | None) -> None:
         """Write the key and the seat to the file, if there is one."""
@@ -209,21 +209,18 @@ class PokerRestClient:
         except LiveError as error:
             await self._recover(error)
             raise
-        except aiohttp.ClientConnectorError:
-            raise
-        except (TryAgain, *CONNECTION_ERRORS):
-            self._answer_lost = True
+        except (TryAgain, *CONNECTION_ERRORS) as error:
+            self._answer_lost = self._answer_lost or not isinstance(error, aiohttp.ClientConnectorError)
             raise
         table, self._key_works = str(joined.get("table_id", self.table)), True
         try:
             shown = await self._call(f"v1/tables/{table}")
             self._check_owner(shown, joined.get("seat_id"))
             self._check_money({**shown, **joined})
-        except OtherOwner:
-            raise
-        except (TryAgain, *CONNECTION_ERRORS):  # nobody says whether it is for real money, or it is
-            self._answer_lost = True  # the seat may stay ours
-            await self.leave(table)
+        except (TryAgain, *CONNECTION_ERRORS) as error:  # nobody says whether it is for real money, or it is
+            if not isinstance(error, OtherOwner):
+                self._answer_lost = True  # the seat may stay ours
+                await self.leave(table)
             raise
         self.table = table
         logger.info("joined table %s, seat %s", escaped(self.table, 80), escaped(str(joined.get("seat_id")), 40))
@@ -236,11 +233,9 @@ class PokerRestClient:
         """Raise LiveError if a table plays for real money, as its own page or the answer to a join says."""
         config = shown.get("config")
         fields = {**(config if isinstance(config, dict) else {}), **shown}
-        sign = next(
-            (name for name in ("realMoney", "real_money", "deposit", "deposit_status") if fields.get(name)), None
-        )
-        if sign is not None and not self.request.play_for_real_money:
-            raise no_real_money(f"the server says {sign}")
+        for sign in ("realMoney", "real_money", "deposit", "deposit_status"):
+            if fields.get(sign) and not self.request.play_for_real_money:
+                raise no_real_money(f"the server says {sign}")
 
     def _check_owner(self, shown: Mapping[str, Any], seat: Any) -> None:
         """Raise TryAgain if our seat is another agent's: Moltpoker gives one seat to two who join at one moment."""
@@ -296,9 +291,8 @@ class PokerRestClient:
             return {}
         error = answer.get("error") if isinstance(answer, dict) else None
         details = error if isinstance(error, dict) else {}
-        code, reason = details.get("code", f"HTTP_{reply.status}"), details.get("message", "no reason given")
-        sentence = f"{path}: {escaped(str(reason), 200)}"
-        raise LiveError(escaped(str(code), 40), sentence, details.get("details"))
+        code, reason = details.get("code", f"HTTP_{reply.status}"), str(details.get("message", "no reason given"))
+        raise LiveError(escaped(str(code), 40), f"{path}: {escaped(reason, 200)}", details.get("details"))
 
 
 def _text(answer: dict[str, Any], field: str) -> str:
@@ -309,7 +303,7 @@ def _text(answer: dict[str, Any], field: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlayLength:
+class PlayLength(Checked):
     """How long our agent plays.
 
     Attributes:
@@ -318,24 +312,18 @@ class PlayLength:
         keep_playing: join the next table when one has ended, when our chips are gone, when the server has forgotten us
             or nothing is heard of the table for ten minutes; until cancelled, or `hands` or `until` is reached. It
             needs the REST address.
+
+    Raises:
+        ValueError: if the number of hands is below 1.
     """
 
-    hands: int | None = None
+    hands: Annotated[int | None, NO_LIMIT] = None
     until: datetime | None = None
     keep_playing: bool = False
 
-    def __post_init__(self) -> None:
-        """Check the number of hands.
-
-        Raises:
-            ValueError: if it is below 1.
-        """
-        if self.hands is not None:
-            whole("hands", self.hands, 1, otherwise="None (no limit)")
-
 
 @dataclass(frozen=True, kw_only=True)
-class ClientSettings:
+class ClientSettings(Checked):
     """How our agent deals with the server.
 
     Attributes:
@@ -344,23 +332,15 @@ class ClientSettings:
         retries: further tries in a row to connect, before it is given up; at most `FIRST_TRIES` in all if nothing ever
             answered. With `PlayLength.keep_playing`, a server that has answered is never given up.
         ca_file: certificates (PEM) of authorities that are trusted beside the system's; None: no further ones.
+
+    Raises:
+        ValueError: if a number is out of its range.
     """
 
-    deadline: float | None = None
-    retry_after: float = 3.0
-    retries: int = 10
+    deadline: Annotated[float | None, seconds] = None
+    retry_after: SecondsOr0 = 3.0
+    retries: Annotated[int, AT_LEAST_0] = 10
     ca_file: Path | None = None
-
-    def __post_init__(self) -> None:
-        """Check the numbers.
-
-        Raises:
-            ValueError: if one is out of its range.
-        """
-        if self.deadline is not None:
-            seconds("deadline", self.deadline)
-        seconds("retry_after", self.retry_after, above=False)
-        whole("retries", self.retries, 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -457,8 +437,8 @@ class Stay:
             if self.result.reason in ("hands", "until"):
                 return self.result
             self._failures = 0 if self.result.hands > hands else self._failures + 1
-            retry_after = self.client.retry_after
-            wait = min(retry_after * (self._failures + 1), max(LONGEST_WAIT, retry_after))
+            after = self.client.retry_after
+            wait = min(after * (self._failures + 1), max(LONGEST_WAIT, after))
             logger.info("%s; the next table in %.1f s", messages.in_words(self.result.reason), wait)
             try:
                 async with asyncio.timeout(wait):
@@ -485,9 +465,8 @@ class Stay:
             real_money=rest.request.play_for_real_money,
         )
         growth = max(1, round(LONGEST_WAIT / client.retry_after)) if keeps else 10
-        tries = None if keeps else client.retries + 1
-        backoff = Backoff(client.retry_after, tries, first_tries=FIRST_TRIES, growth=growth)
-        backoff.reached = result.tables > 0
+        tries, reached = None if keeps else client.retries + 1, result.tables > 0
+        backoff = Backoff(client.retry_after, tries, first_tries=FIRST_TRIES, growth=growth, reached=reached)
         link = self.monitoring.link or Link()
         port = Dial(self.http, rest.url, messages.encode, backoff, link, REFUSED, lambda: session.seq)
         reason = ""

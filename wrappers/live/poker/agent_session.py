@@ -300,7 +300,10 @@ class PokerAgentSession(Codec):
         self._asked = None
         if turn is None:
             self.turn = self._unread_turn = None
-            return self._find_busted(state)
+            own = next((one for one in state.players if one.seat == self.seat), None)
+            out = own is not None and not (own.stack or own.bet or own.all_in or own.cards)
+            # A hand that begins without us, who have nothing, tells that we are busted.
+            return self._bust(state.hand) if out and state.phase in STREETS and not self.busted else []
         if turn not in (self.turn, self._unread_turn):
             self.turn, self._unread_turn, self._answer = turn, None, None
             self._acked, self._rejections, self._resend = False, 0, False
@@ -378,13 +381,6 @@ class PokerAgentSession(Codec):
             return None
         return state.turn_token or f"hand {state.hand}, seq {state.seq}"
 
-    def _find_busted(self, state: GameState) -> list[PokerEvent]:
-        """A hand that begins without us, who have nothing, tells that we are busted."""
-        own = next((player for player in state.players if player.seat == self.seat), None)
-        if self.busted or own is None or state.phase not in STREETS or own.stack or own.bet or own.all_in or own.cards:
-            return []
-        return self._bust(state.hand)
-
     def _bust(self, hand: int) -> list[PokerEvent]:
         self.busted = True
         return [Busted(hand), *([Over("busted")] if self._leave_busted else [])]
@@ -434,10 +430,14 @@ class PokerAgentSession(Codec):
         if message.hand == self._completed:
             return [Note(f"ignored a second end of hand {message.hand}")]
         if self._state is not None and message.hand < self._state.hand:
-            return self._late_end_of_hand(message)
+            if not message.results or not self._was_dealt(message):
+                return [Note(f"ignored the late end of hand {message.hand}")]
+            self.hands_played += 1  # the next hand has overtaken it: a turn in that hand goes on
+            won = sum(result.won for result in message.results if result.seat == self.seat)
+            return self._ended(HandEnded(message.hand, won, None, message))
         self._completed = message.hand
         self.turn, self._answer = None, None
-        self._tracker.complete(message)
+        self._tracker.settle({result.seat: result.won for result in message.results})
         if not self._was_dealt(message):
             return []
         self.hands_played += 1
@@ -445,21 +445,13 @@ class PokerAgentSession(Codec):
         before = self.net
         if stack is not None:
             self._last_stack = stack
-        won, net, big_blind = self._won(message), self.net - before, self._tracker.big_blind
-        events = self._ended(HandEnded(message.hand, won, stack, message, net, big_blind))
+        net, big_blind = self.net - before, self._tracker.big_blind
+        events = self._ended(HandEnded(message.hand, self._won(message), stack, message, net, big_blind))
         return [*events, *self._bust(message.hand)] if stack == 0 and not self.busted else events
 
     def _ended(self, hand: HandEnded) -> list[PokerEvent]:
         enough = self._hands is not None and self.hands_played >= self._hands
         return [hand, Over("hands")] if enough else [hand]
-
-    def _late_end_of_hand(self, message: messages.HandComplete) -> list[PokerEvent]:
-        """The next hand has overtaken it: a turn in that hand goes on."""
-        if not message.results or not self._was_dealt(message):
-            return [Note(f"ignored the late end of hand {message.hand}")]
-        self.hands_played += 1
-        won = sum(result.won for result in message.results if result.seat == self.seat)
-        return self._ended(HandEnded(message.hand, won, None, message))
 
     def _money(self, message: msgspec.Struct) -> list[PokerEvent]:
         """Return the end of play here, if this message says that the table plays for real money."""
@@ -567,9 +559,8 @@ class PokerAgentSession(Codec):
         return [self._answer]
 
     def _message(self, kind: str, amount: int | None) -> messages.Action:
-        state = self._state
-        token = state.turn_token if state is not None else None
-        options = {} if state is None else {option.kind: option for option in state.actions or ()}
+        token = None if self._state is None else self._state.turn_token
+        options = {} if self._state is None else {option.kind: option for option in self._state.actions or ()}
         if kind == "call" and kind not in options and "raiseTo" in options:  # see `read_offers`
             kind, amount = "raiseTo", options["raiseTo"].max
         choice = Choice(turn_token=token or "", kind=cast(Any, kind), amount=amount)

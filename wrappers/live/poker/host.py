@@ -10,19 +10,19 @@ import logging
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from aiohttp import WSCloseCode, web
 from aiohttp.typedefs import Handler
 from msgspec.structs import replace
 
-from ....envs.core.options import seconds, whole
+from ....envs.core.options import AT_LEAST_0, AT_LEAST_1, SECONDS_OR_0, Checked, Seconds, SecondsOr0
 from ....envs.core.plain_start import PLAIN_START
 from ..common.clock import SessionTimer
 from ..common.connection import Connection, ConnectionLimits
@@ -66,7 +66,7 @@ STATUS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class PokerTimes:
+class PokerTimes(Checked):
     """The times of a table, in seconds.
 
     Attributes:
@@ -77,23 +77,16 @@ class PokerTimes:
         away: without a connection, after which a player loses its seat; None: never. So does one that is connected
             and silent, where a table waits for it. A seat whose player has never connected is free after 10 seconds.
         session: for which a session token lives while no connection uses it, and a table that ended is remembered.
+
+    Raises:
+        ValueError: if one is below 0, or there is no time to act.
     """
 
-    act: float = 30.0
-    hand: float = 1.5
-    abandoned: float = 60.0
-    away: float | None = 300.0
-    session: float = 3600.0
-
-    def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            ValueError: if one is below 0, or there is no time to act.
-        """
-        for name, value in asdict(self).items():
-            if (name, value) != ("away", None):
-                seconds(name, value, above=name == "act")
+    act: Seconds = 30.0
+    hand: SecondsOr0 = 1.5
+    abandoned: SecondsOr0 = 60.0
+    away: Annotated[float | None, SECONDS_OR_0] = 300.0
+    session: SecondsOr0 = 3600.0
 
 
 @dataclass
@@ -359,7 +352,7 @@ class Join(msgspec.Struct):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PokerRoom:
+class PokerRoom(Checked):
     """The tables of a server.
 
     Attributes:
@@ -374,14 +367,9 @@ class PokerRoom:
         ValueError: if there is no table, or a number is none.
     """
 
-    tables: int = 1
-    observers: int = 0
+    tables: Annotated[int, AT_LEAST_1] = 1
+    observers: Annotated[int, AT_LEAST_0] = 0
     state: Path | None = None
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        whole("tables", self.tables, 1)
-        whole("observers", self.observers, 0)
 
 
 @web.middleware

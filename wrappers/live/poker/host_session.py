@@ -14,15 +14,15 @@ import secrets
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Literal, NamedTuple, TypeAlias
+from functools import lru_cache, partial
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
 from ....envs.core import turn_state as ts
 from ....envs.core.game import Game
-from ....envs.core.options import whole
+from ....envs.core.options import NO_LIMIT, Checked, whole
 from ....envs.core.rng import streams
 from ....envs.core.turn_state import INVALID_PAYLOAD, ActionResult
 from ....envs.holdem import game as holdem
@@ -54,7 +54,7 @@ ORBITS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class PokerRules:
+class PokerRules(Checked):
     """The rules of a hosted table.
 
     Attributes:
@@ -75,9 +75,9 @@ class PokerRules:
     stack: int = 100
     min_players: int = 2
     raise_cap: int | None = 4
-    hands: int | None = None
+    hands: Annotated[int | None, NO_LIMIT] = None
     rebuy: bool = False
-    seats_per_address: int | None = None
+    seats_per_address: Annotated[int | None, partial(whole, low=1, otherwise="None (a third)")] = None
 
     def __post_init__(self) -> None:
         """Check the values that the rules of the game do not check.
@@ -85,12 +85,9 @@ class PokerRules:
         Raises:
             ValueError: naming the option, its value and its range.
         """
+        super().__post_init__()
         if not 2 <= self.min_players <= self.seats:
             raise ValueError(f"min_players={self.min_players}: with {self.seats} seats it is 2 to {self.seats}")
-        if self.hands is not None and self.hands < 1:
-            raise ValueError(f"hands={self.hands}: need at least 1, or None for no limit")
-        if self.seats_per_address is not None:
-            whole("seats_per_address", self.seats_per_address, 1, otherwise="None (a third)")
 
 
 @dataclass

@@ -17,7 +17,7 @@ from ....envs.holdem.hands import card_number, describe, strength
 from ....envs.holdem.table import KINDS, LOG
 from ....envs.holdem.view import STREETS, HistoryEntry, HoldemState, LastAction, Offer
 from ....envs.holdem.view import Player as ShownPlayer
-from .messages import GameState, HandComplete, Last, Player
+from .messages import GameState, Last, Player
 
 
 def read_offers(state: GameState, seat: int | None) -> tuple[list[Offer], int]:
@@ -130,7 +130,7 @@ class TableTracker:
             elif state.hand != self._hand:  # the blinds put players all-in, and nobody could act
                 self._begin(state.hand)
                 self.start = dict(self.stacks_between_hands)
-            self._settle({})
+            self.settle({})
             return
         if state.hand != self._hand or _street(now.phase) < _street(previous.phase):
             previous = self._open(state, now)
@@ -143,10 +143,6 @@ class TableTracker:
                 if len(self.history) > LOG:
                     del self.history[0]
                     self._missing += 1
-
-    def complete(self, message: HandComplete) -> None:
-        """Take in the end of a hand."""
-        self._settle({result.seat: result.won for result in message.results})
 
     def taken(self, seat: int) -> int | None:
         """Return what a seat took from the pots of the hand that ended, as the stacks tell it; None if they do not."""
@@ -190,8 +186,7 @@ class TableTracker:
         )
 
     def _player(self, player: Player, own: bool, board: list[str]) -> ShownPlayer:
-        committed = self.committed.get(player.seat, 0)
-        cards = list(player.cards or ()) if own else []
+        committed, cards = self.committed.get(player.seat, 0), list(player.cards or ()) if own else []
         folded = bool(player.folded and (player.stack or committed))
         return ShownPlayer(
             seat=player.seat,
@@ -215,7 +210,7 @@ class TableTracker:
 
     # Chips.
 
-    def _settle(self, won: dict[int, int]) -> None:
+    def settle(self, won: dict[int, int]) -> None:
         """Find the stacks after a hand: the state's if they hold all chips, else with what was won and returned."""
         held = {seat: self._now.stacks.get(seat, 0) for seat in self.start}
         missing = sum(self.start.values()) - sum(held.values())
