@@ -104,10 +104,9 @@ class Activity:
         if score := self.score():
             numbers["score"] = score
         if self.statistics is not None and self.statistics.decisions:
-            numbers["median_seconds"] = round(self.statistics.latency(0.5) or 0.0, 4)
-            numbers["p99_seconds"] = round(self.statistics.latency(0.99) or 0.0, 4)
-        memory = resident_bytes()
-        if memory is not None:
+            for name, share in (("median_seconds", 0.5), ("p99_seconds", 0.99)):
+                numbers[name] = round(self.statistics.latency(share) or 0.0, 4)
+        if (memory := resident_bytes()) is not None:
             numbers["memory_mb"] = round(memory / 2**20)
         if models := self.models():
             numbers["models"] = {name: statistics.row() for name, statistics in models.items()}

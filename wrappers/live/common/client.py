@@ -74,11 +74,8 @@ class Link:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.connected = False
-        self.reconnects = 0
-        self._clock = clock
-        self._since = clock()
-        self._lost = False
+        self.connected, self.reconnects = False, 0
+        self._clock, self._since, self._lost = clock, clock(), False
 
     def up(self) -> None:
         """Note that there is a connection."""
@@ -102,7 +99,7 @@ class Backoff:
     """The waits between attempts to connect, and the number of attempts. It has no clock.
 
     Attributes:
-        wait: seconds between the first attempt and the second. The n-th wait is n times this, at most `longest`.
+        wait: seconds between the first attempt and the second. The n-th wait is n times this, up to `growth` times.
         most: the most failed attempts in a row; None: no limit.
         first_tries: the same before the first success, when the address may be wrong; None: `most`.
         growth: the longest wait as a multiple of the first; 1: all waits are equal.
@@ -118,11 +115,6 @@ class Backoff:
     link: Link | None = None
     failures: int = 0
     reached: bool = False
-
-    @property
-    def longest(self) -> float:
-        """The longest wait in seconds."""
-        return self.wait * self.growth
 
     @property
     def tries(self) -> int | None:
@@ -141,7 +133,7 @@ class Backoff:
             self.link.down()
         if self.tries is not None and self.failures >= self.tries:
             return None
-        return min(self.wait * self.failures, self.longest)
+        return self.wait * min(self.failures, self.growth)
 
 
 async def retry(attempt: Callable[[], Awaitable[Result]], backoff: Backoff) -> Result:
@@ -334,7 +326,7 @@ class Dial:
                 raise LiveError(self.refusals[code], f"the server closed the connection for good ({code})")
             if self._lost is None and code == WSCloseCode.OK:
                 return
-            if self.news() != news or clock() - began > self.backoff.longest:
+            if self.news() != news or clock() - began > self.backoff.wait * self.backoff.growth:
                 self.backoff.succeeded()
             self._lost = self._lost or TryAgain("the connection was lost")
 

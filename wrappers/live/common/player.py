@@ -365,19 +365,15 @@ class Player:
         notes: bool = False,
         worker: Worker | None = None,
     ) -> None:
-        self.statistics = statistics or AgentStatistics()
-        self.log = log or SafeMatchLog(None)
-        self._agent, self._waits, self._notes = agent, waits, notes
-        self._worker = worker or Worker()
+        self.statistics, self.log = statistics or AgentStatistics(), log or SafeMatchLog(None)
+        self._agent, self._waits, self._notes, self._worker = agent, waits, notes, worker or Worker()
         self._late = False  # whether the latest call exceeded its deadline
 
     async def warm_up(self, name: str = "the agent") -> None:
         """Call the agent's `warm_up`, if it has one, before any deadline runs. A failure is a warning."""
-        warm_up = getattr(self._agent, "warm_up", None)
-        if warm_up is None:
-            return
         try:
-            await self._worker.call(warm_up)
+            if (warm_up := getattr(self._agent, "warm_up", None)) is not None:
+                await self._worker.call(warm_up)
         except RuntimeError as error:  # it may still work in the match
             logger.warning("warming up %s failed: %s", name, error)
 
@@ -405,15 +401,15 @@ class Player:
     async def ask(self, turn: Turn, deadline: Deadline | None = None) -> tuple[Any, dict[str, Any]]:
         """Return the agent's own answer and its thoughts; raises the errors of `call`."""
         clock = asyncio.get_running_loop().time
-        return await self.call(self._ask, turn, deadline, clock, deadline=deadline)  # type: ignore[no-any-return]
 
-    def _ask(self, turn: Turn, deadline: Deadline | None, clock: Callable[[], float]) -> tuple[Any, dict[str, Any]]:
-        """Return the answer and the thoughts, in one call, so that another turn cannot change them."""
-        set_seconds_left = getattr(self._agent, "set_seconds_left", None)
-        if callable(set_seconds_left):
-            set_seconds_left(None if deadline is None else deadline.ends_at - clock())
-        answer = turn.ask(self._agent)
-        return answer, safe_thoughts(lambda: thoughts(self._agent)) if self._notes or self.log else {}
+        def asked() -> tuple[Any, dict[str, Any]]:  # in one call, so that another turn cannot change the thoughts
+            set_seconds_left = getattr(self._agent, "set_seconds_left", None)
+            if callable(set_seconds_left):
+                set_seconds_left(None if deadline is None else deadline.ends_at - clock())
+            answer = turn.ask(self._agent)
+            return answer, safe_thoughts(lambda: thoughts(self._agent)) if self._notes or self.log else {}
+
+        return await self.call(asked, deadline=deadline)  # type: ignore[no-any-return]
 
     async def answer(self, turn: Turn, deadline: Deadline | None = None, codec: "Codec | None" = None) -> Played:
         """Ask, and play the answer or else the safe action; put it into the codec's form, count and log it.
@@ -449,9 +445,8 @@ class Player:
         if self.log and (state := turn.logged()) is not None:
             notes = turn.notes(played.thoughts) if played.problem is None else {"replaced": played.problem}
             line = {**turn.fields, "turn_state": state, "response": played.response}
-            self.log.write(
-                "turn", **line, **{name: note for name, note in notes.items() if name not in (*line, "kind")}
-            )
+            kept = {name: note for name, note in notes.items() if name not in (*line, "kind")}
+            self.log.write("turn", **line, **kept)
 
     def fault(self, text: str) -> None:
         """Log the exception that is handled as an error of ours; the agent is not healthy until it answers again."""

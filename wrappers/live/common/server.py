@@ -53,24 +53,21 @@ RECEIVED_BYTES = 2**16
 http_log = logging.getLogger("parlour.http")
 
 
-def most_sockets() -> int:
-    """Return how many sockets a server may have: half of the files that this process may open."""
-    if sys.platform == "win32":  # it has no such limit
-        return limits.SOCKETS.most
-    import resource
-
-    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return limits.SOCKETS.most if files < 0 else max(8, min(limits.SOCKETS.most, (files - RESERVED_FILES) // 2))
-
-
 class Sockets(Places["HttpProtocol"]):
-    """The open sockets of a server, each in a place of its address; the addresses of proxies have no share."""
+    """The open sockets of a server, each in a place of its address; the addresses of proxies have no share.
+
+    They are at most half of the files that this process may open.
+    """
 
     def __init__(self, proxies: Collection[str]) -> None:
-        super().__init__(most := most_sockets(), min(limits.SOCKETS.each, most // 4))
-        self._proxies = proxies
-        self._pace = Pace(*limits.NEW_SOCKETS)
-        self._warned = float("-inf")
+        most, files = limits.SOCKETS.most, -1
+        if sys.platform != "win32":  # it has no such limit
+            import resource
+
+            files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        most = most if files < 0 else max(8, min(most, (files - RESERVED_FILES) // 2))
+        super().__init__(most, min(limits.SOCKETS.each, most // 4))
+        self._proxies, self._pace, self._warned = proxies, Pace(*limits.NEW_SOCKETS), float("-inf")
 
     def admits(self, protocol: "HttpProtocol", transport: asyncio.BaseTransport) -> bool:
         """Return whether a new socket has a place; none is free, or its address opens too many."""
@@ -123,8 +120,7 @@ class HttpProtocol(web.RequestHandler):
 
     def log_exception(self, *args: Any, **kwargs: Any) -> None:
         """See aiohttp. A request that cannot be read is the client's fault: a line, without a traceback."""
-        error = kwargs.get("exc_info")
-        if isinstance(error, HttpProcessingError | web.RequestPayloadError):
+        if isinstance(error := kwargs.get("exc_info"), HttpProcessingError | web.RequestPayloadError):
             http_log.info("%s: %s", args[0] % args[1:], ascii(str(error)[:200]))
         else:
             super().log_exception(*args, **kwargs)
@@ -499,9 +495,8 @@ async def read_body(request: web.Request, seconds: float | None = None) -> bytes
     Raises:
         ValueError: if it is late, incomplete, or not coded as its headers say.
     """
-    seconds = BODY_SECONDS if seconds is None else seconds
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(seconds := BODY_SECONDS if seconds is None else seconds):
             return await request.read()
     except TimeoutError:
         raise ValueError(f"the body did not come within {seconds:g} seconds") from None
