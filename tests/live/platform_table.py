@@ -79,10 +79,10 @@ class PlatformTable:
             actions.append({"kind": "check"})
         else:
             price = min(owed, player.stack)
-            actions.append({"kind": "call", "minAmount": price, "maxAmount": price})
+            actions.append({"kind": "call", "min": price, "max": price})
         if self.raises < self.raise_cap and player.stack > owed:
             most = player.stack + player.bet
-            actions.append({"kind": "raiseTo", "minAmount": min(self.high + self.least, most), "maxAmount": most})
+            actions.append({"kind": "raiseTo", "min": min(self.high + self.least, most), "max": most})
         return actions
 
     def act(self, seat, kind, amount=None):
@@ -90,8 +90,8 @@ class PlatformTable:
         offer = next((one for one in self.legal(seat) if one["kind"] == kind), None)
         if offer is None:
             return f"{kind} is not possible now"
-        if kind == "raiseTo" and (amount or 0) not in range(offer["minAmount"], offer["maxAmount"] + 1):
-            return f"a raise is from {offer['minAmount']} to {offer['maxAmount']}"
+        if kind == "raiseTo" and (amount or 0) not in range(offer["min"], offer["max"] + 1):
+            return f"a raise is from {offer['min']} to {offer['max']}"
         player = self.players[seat]
         self.waiting_for.discard(seat)
         if kind == "fold":
@@ -104,7 +104,7 @@ class PlatformTable:
             self.high = amount
             self.raises += 1
             self.waiting_for = set(self._able()) - {seat}
-        self.last = {"seatId": seat, "kind": kind, **({"amount": amount} if amount is not None else {})}
+        self.last = {"seat": seat, "kind": kind, **({"amount": amount} if amount is not None else {})}
         self.seq += 1
         self.dealt = []
         self._next(seat)
@@ -124,11 +124,10 @@ class PlatformTable:
         alone = len(self._live()) == 1
         return [
             {
-                "seatId": seat,
-                "agentId": player.agent_id,
-                "holeCards": player.cards,
-                **({} if alone else {"handRank": describe(self._strength(player))}),
-                "winnings": self.pot if alone and not player.folded else 0,
+                "seat": seat,
+                "cards": names(player.cards),
+                **({} if alone else {"rank": describe(self._strength(player))}),
+                "won": self.pot if alone and not player.folded else 0,
             }
             for seat, player in sorted(self.players.items())
             if player.active
@@ -197,7 +196,5 @@ class PlatformTable:
         return next((other for other in seats if other > seat), seats[0] if seats else None)
 
 
-def card(number):
-    """A card as the full-table payloads have it."""
-    rank, suit = card_name(int(number))
-    return {"rank": rank, "suit": suit}
+def names(cards):
+    return [card_name(int(number)) for number in cards]

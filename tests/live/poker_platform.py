@@ -7,8 +7,6 @@ streets. A retry of an action gets STALE_SEQ. A showdown reports 0 winnings. A t
 what `restart` forgets gets INVALID_SESSION; a restart with the database kept ends what was running. Two who join at one
 moment may get one seat. A connection that comes while a table starts sees hand 0 with dealer -1, and not the first
 hand. A connection that closes takes a newer one of the same seat off the table.
-
-The file has more than 400 lines: it is one program, whose routes and sockets share the state of its tables.
 """
 
 import asyncio
@@ -17,7 +15,7 @@ from contextlib import asynccontextmanager
 
 import numpy as np
 from aiohttp import WSMsgType, web
-from live.platform_table import PlatformTable, Player, card
+from live.platform_table import PlatformTable, Player, names
 from live.small_server import served
 
 
@@ -34,7 +32,7 @@ class Table(PlatformTable):
         super().__init__(platform.rng, platform.blinds)
         self.platform, self.table_id = platform, table_id
         self.status = "waiting"
-        self.sockets = {}  # seat -> (socket, whether it speaks the agent format)
+        self.sockets = {}  # by seat
         self.spike = 0  # added to the seq of the next states, and to none after them
         self.clock = None
 
@@ -43,41 +41,28 @@ class Table(PlatformTable):
     def state(self, seat):
         turn = self.turn == seat
         owed = self.high - self.players[seat].bet
-        return {
-            "tableId": self.table_id,
-            "handNumber": self.hand,
-            "phase": self.phase,
-            "communityCards": [card(one) for one in self.board],
-            "pots": [{"amount": self.pot, "eligibleSeats": self._live()}] if self.pot else [],
-            "players": [
-                {
-                    "seatId": other,
-                    "agentId": player.agent_id,
-                    "agentName": player.name,
-                    "stack": player.stack,
-                    "bet": player.bet,
-                    "folded": player.folded,
-                    "allIn": player.all_in,
-                    "isActive": player.active,
-                    "holeCards": [card(one) for one in player.cards] if other == seat else None,
-                }
-                for other, player in sorted(self.players.items())
-            ],
-            "dealerSeat": self.dealer,
-            "currentSeat": self.turn,
-            "lastAction": self.last,
-            "legalActions": self.legal(seat) if turn else None,
-            "minRaise": self.least,
-            **({"toCall": owed} if owed > 0 else {}),
-            "seq": self.seq + self.spike,
-            **({"turn_token": self.token} if turn else {}),
+        players = [
+            {"seat": other, "name": player.name, "stack": player.stack, "bet": player.bet}
+            | ({"folded": True} if player.folded else {})
+            | ({"allIn": True} if player.all_in else {})
+            | ({"cards": names(player.cards)} if other == seat and player.cards else {})
+            for other, player in sorted(self.players.items())
+        ]
+        state = {"seq": self.seq + self.spike, "hand": self.hand, "phase": self.phase, "board": names(self.board)}
+        may_be_left_out = {
+            "turn": self.turn,
+            "last": self.last,
+            "toCall": owed if owed > 0 else None,
+            "actions": self.legal(seat) if turn else None,
+            "turn_token": self.token if turn else None,
         }
+        told = {name: value for name, value in may_be_left_out.items() if value is not None}
+        return {**state, "pot": self.pot, "players": players, "dealer": self.dealer, **told}
 
     def say(self, seat, kind, payload, raw=False):
-        """Send to a seat in the format of its connection; `raw`: in the envelope, whatever it asked for."""
+        """Send to a seat in the agent format; `raw`: in the envelope all the same."""
         if seat in self.sockets:
-            socket, agent = self.sockets[seat]
-            self.platform.post(socket, kind, payload, self.table_id, agent and not raw)
+            self.platform.post(self.sockets[seat], kind, payload, self.table_id, not raw)
 
     def to_all(self, kind, payload):
         for seat in list(self.sockets):
@@ -92,7 +77,7 @@ class Table(PlatformTable):
         player = self.players[seat]
         timeout = round(1000 * self.platform.timeout)
         money = {"real_money": True, "deposit_status": "pending"} if "welcome" in self.platform.real_money else {}
-        self.say(seat, "welcome", {"seat_id": seat, "agent_id": player.agent_id, "action_timeout_ms": timeout, **money})
+        self.say(seat, "welcome", {"seat": seat, "agent_id": player.agent_id, "timeout": timeout, **money})
         self.say(seat, "game_state", self.state(seat))
 
     # What happens.
@@ -147,13 +132,11 @@ class Table(PlatformTable):
         self.states()
         self.wind()
         if self.turn is None:
-            results = [{**row, "holeCards": [card(one) for one in row["holeCards"]]} for row in self.results()]
             showdown = len(self._live()) > 1
-            self.to_all("hand_complete", {"handNumber": self.hand, "results": results, "showdown": showdown})
+            self.to_all("hand_complete", {"hand": self.hand, "results": self.results(), "showdown": showdown})
             self.platform.hands += 1
         for street, cards in self.dealt:
-            payload = {"handNumber": self.hand, "street": street, "cards": [card(one) for one in cards]}
-            self.to_all("street_dealt", payload)
+            self.to_all("street_dealt", {"hand": self.hand, "street": street, "cards": names(cards)})
         self.dealt = []
 
     def heard(self, seat, message):
@@ -167,7 +150,7 @@ class Table(PlatformTable):
         problem = self.act(seat, action["kind"], action.get("amount"))
         if problem is not None:
             return self.refuse(seat, "INVALID_ACTION", problem)
-        self.say(seat, "ack", {"turn_token": action["turn_token"], "seq": self.seq, "success": True})
+        self.say(seat, "ack", {"turn_token": action["turn_token"], "seq": self.seq})
         return self.tell()
 
     def refuse(self, seat, code, text):
@@ -193,7 +176,7 @@ class Table(PlatformTable):
         self.stop()
         stacks = [{"seat_id": s, "agent_id": p.agent_id, "stack": p.stack} for s, p in sorted(self.players.items())]
         self.to_all("table_status", {"status": "ended", "reason": reason, "final_stacks": stacks})
-        for socket, _ in self.sockets.values():
+        for socket in self.sockets.values():
             self.platform.post(socket, "close", "Table ended")
 
     def stop(self):
@@ -238,7 +221,7 @@ class Platform:
         if kind == "close":
             self.queues[socket].put_nowait(payload.encode())
         elif agent:
-            self.queues[socket].put_nowait(json.dumps({"type": kind, **compact(kind, payload)}))
+            self.queues[socket].put_nowait(json.dumps({"type": kind, **payload}))
         else:
             envelope = {"type": kind, "table_id": table_id, "ts": 1_700_000_000_000, "payload": payload}
             seq = {"seq": payload["seq"]} if "seq" in payload else {}
@@ -264,7 +247,8 @@ class Platform:
             return socket
         self.queues[socket] = asyncio.Queue()
         writer = asyncio.create_task(self._write(socket))
-        table.sockets[seat] = (socket, request.query.get("format") == "agent")
+        assert request.query["format"] == "agent"
+        table.sockets[seat] = socket
         if table.status == "running":
             table.greet(seat)
         else:
@@ -272,7 +256,7 @@ class Platform:
             people = {"min_players_to_start": self.min_players, "current_players": len(table.players)}
             table.say(seat, "table_status", {**status, **people}, raw=True)
         async for frame in socket:
-            if frame.type is WSMsgType.TEXT and table.sockets.get(seat, (None,))[0] is socket:
+            if frame.type is WSMsgType.TEXT and table.sockets.get(seat) is socket:
                 table.heard(seat, frame.json())
         table.sockets.pop(seat, None)
         writer.cancel()
@@ -353,62 +337,3 @@ class Platform:
             finally:
                 for table in self.tables.values():
                     table.stop()
-
-
-def compact(kind, payload):
-    """The agent format of a payload, with what the platform leaves out left out."""
-    match kind:
-        case "welcome":
-            return {
-                "seat": payload["seat_id"],
-                "agent_id": payload["agent_id"],
-                "timeout": payload["action_timeout_ms"],
-                **{name: payload[name] for name in ("real_money", "deposit_status") if name in payload},
-            }
-        case "ack":
-            return {"turn_token": payload["turn_token"], "seq": payload["seq"]}
-        case "street_dealt":
-            return {"hand": payload["handNumber"], "street": payload["street"], "cards": _names(payload["cards"])}
-        case "hand_complete":
-            rows = [
-                {"seat": row["seatId"], "cards": _names(row["holeCards"]), "won": row["winnings"]}
-                | ({"rank": row["handRank"]} if "handRank" in row else {})
-                for row in payload["results"]
-            ]
-            return {"hand": payload["handNumber"], "results": rows, "showdown": payload["showdown"]}
-        case "game_state":
-            return _compact_state(payload)
-        case _:
-            return payload
-
-
-def _compact_state(payload):
-    state = {
-        "seq": payload["seq"],
-        "hand": payload["handNumber"],
-        "phase": payload["phase"],
-        "board": _names(payload["communityCards"]),
-        "pot": sum(pot["amount"] for pot in payload["pots"]),
-        "players": [
-            {"seat": one["seatId"], "name": one["agentName"], "stack": one["stack"], "bet": one["bet"]}
-            | ({"folded": True} if one["folded"] else {})
-            | ({"allIn": True} if one["allIn"] else {})
-            | ({"cards": _names(one["holeCards"])} if one["holeCards"] else {})
-            for one in payload["players"]
-        ],
-        "dealer": payload["dealerSeat"],
-    }
-    if payload["currentSeat"] is not None:
-        state["turn"] = payload["currentSeat"]
-    if payload["lastAction"]:
-        last = payload["lastAction"]
-        state["last"] = {"seat": last["seatId"], **{key: last[key] for key in ("kind", "amount") if key in last}}
-    if payload["legalActions"]:
-        short = {"kind": "kind", "minAmount": "min", "maxAmount": "max"}
-        state["actions"] = [{short[key]: value for key, value in one.items()} for one in payload["legalActions"]]
-    state |= {key: payload[key] for key in ("toCall", "turn_token") if key in payload}
-    return state
-
-
-def _names(cards):
-    return [one["rank"] + one["suit"] for one in cards]
