@@ -11,7 +11,7 @@ import aiohttp
 import endpoint as models
 import pytest
 from aiohttp import web
-from live.arena_players import BARGAINING, FREE, Client, Theirs, endpoint, flood, ours, passing, raising, run
+from live.arena_players import BARGAINING, FREE, Client, Theirs, endpoint, flood, ours, passing, polling, raising, run
 from needs import library
 from parlour import envs
 from parlour.envs import Action, AgentResponse, TurnState
@@ -303,7 +303,8 @@ async def test_registration_and_reports():
                 return (await call("POST", "/api/register", json=body))[0]
 
             body = {"agent_id": "ann", "endpoint": "http://127.0.0.1:1/x"}
-            assert (await call("POST", "/api/register", headers={}, json=body))[0] == 401
+            for path in ("register", "match", "sessions/create", "sessions/join"):
+                assert (await call("POST", f"/api/{path}", headers={}, json=body))[0] == 401
             assert (await call("POST", "/api/register", headers={"Authorization": "Bearer é"}, json=body))[0] == 401
             for name in ("", "x" * 65, "a\nb", 3, None, "accept", "ann\n"):
                 assert await register(name, "http://127.0.0.1:1") in (400, 409), name
@@ -324,6 +325,8 @@ async def test_registration_and_reports():
             status, found = await call("GET", "/api/matches/nowhere")
             assert (status, found["error"]) == (404, "match_not_found")
             assert (await call("GET", "/health"))[1]["game_id"] == "bargaining-v0"
+            async with polling("dan", host.url, access_token="open sesame") as player:
+                await player.register()
 
 
 async def test_agents_need_names_of_their_own():

@@ -18,7 +18,6 @@ from parlour.wrappers.live.arena.messages import Refused
 from parlour.wrappers.live.arena.players import MOST_ENDED, PAGE, HostedSessions
 from parlour.wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes, SessionFeeds
 from parlour.wrappers.live.common import limits
-from parlour.wrappers.live.common.server import ServerSettings
 from yarl import URL
 
 
@@ -144,38 +143,7 @@ async def test_what_cannot_be_served_is_told():
         assert (await client.call("GET", "/api/games/chess/rules"))[0] == 404
 
 
-async def test_an_access_token_guards_sessions_and_matches():
-    async with (
-        ArenaHost(BARGAINING, server=ServerSettings(access_token="sesame")) as host,
-        aiohttp.ClientSession() as http,
-    ):
-        client = Client(http, host.url)
-        assert (await client.post("create"))[0] == 401
-        assert (await client.post("join", invite_code="x"))[0] == 401
-        assert (await client.call("POST", "/api/match", json={"agent_ids": []}))[0] == 401
-        async with polling("ann", host.url, access_token="sesame") as player:
-            await player.register()
-
-
-async def test_matches_between_agents_that_are_here():
-    async with ArenaHost(BARGAINING) as host, aiohttp.ClientSession() as http:
-        host.add(ours("ann"))
-        host.add(ours("bob"))
-        client = Client(http, host.url)
-        for wrong in (["ann"], ["ann", "ann"], ["ann", "eve"]):
-            assert (await client.call("POST", "/api/match", json={"agent_ids": wrong}))[0] == 400
-        body = {"agent_ids": ["ann", "bob"], "game_id": "unfair-split", "num_matches": 3}
-        _, started = await client.call("POST", "/api/match", json=body)
-        while True:
-            _, told = await client.call("GET", f"/api/match/{started['session_id']}")
-            if told["status"] == "finished":
-                break
-            await asyncio.sleep(0.01)
-        assert [result["agent_ids"] for result in told["results"]] == [["ann", "bob"]] * 3
-        assert (await client.call("GET", "/api/match/x"))[0] == 404
-
-
-async def test_a_call_whose_results_cannot_be_told_ends_and_one_that_fails_is_an_error(monkeypatch):
+async def test_matches_between_agents_that_are_here_end_also_if_they_cannot_be_told_or_fail(monkeypatch):
     def full(result):
         raise OSError("no space left on device")
 
@@ -185,12 +153,18 @@ async def test_a_call_whose_results_cannot_be_told_ends_and_one_that_fails_is_an
         client = Client(http, host.url)
 
         async def ended():
-            _, started = await client.call("POST", "/api/match", json={"agent_ids": ["ann", "bob"]})
+            body = {"agent_ids": ["ann", "bob"], "game_id": "unfair-split", "num_matches": 3}
+            _, started = await client.call("POST", "/api/match", json=body)
             while (told := await client.call("GET", f"/api/match/{started['session_id']}"))[1]["status"] == "running":
                 await asyncio.sleep(0.01)
             return told[1]
 
-        assert (await ended())["status"] == "finished" and len(host.results) == 1
+        for wrong in (["ann"], ["ann", "ann"], ["ann", "eve"]):
+            assert (await client.call("POST", "/api/match", json={"agent_ids": wrong}))[0] == 400
+        assert (await client.call("GET", "/api/match/x"))[0] == 404
+        told = await ended()
+        assert (told["status"], len(host.results)) == ("finished", 3)
+        assert [result["agent_ids"] for result in told["results"]] == [["ann", "bob"]] * 3
         monkeypatch.setattr(host, "_conclude", full)
         told = await ended()
         assert (told["status"], "no space" in told["error"]) == ("error", True)
