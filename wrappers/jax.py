@@ -102,9 +102,8 @@ class JaxGame:
         shape = seeds.shape[:-1]
         d, a, seats = self._begins.sizes
         at = self.game.rules.blank.dtype.fields["stream"][1] // 4  # type: ignore[index]
-        records = (
-            jnp.broadcast_to(self._blank, (*shape, self._blank.size)).at[..., at : at + 2].set(_first_words(seeds))
-        )
+        empty = jnp.broadcast_to(self._blank, (*shape, self._blank.size))
+        records = empty.at[..., at : at + 2].set(_first_words(seeds))
         blank = State(
             current_player=jnp.zeros(shape, jnp.int32),
             observation=jnp.zeros((*shape, d), jnp.float32),
@@ -208,9 +207,8 @@ def _first_words(seeds: Any) -> Any:
     for source in range(4):
         for target in range(4):
             if source != target:
-                mixed = pool[target] * np.uint32(0xCA01F9DD) - _hashed(pool[source], *next(steps)) * np.uint32(
-                    0x4973F715
-                )
+                other = _hashed(pool[source], *next(steps)) * np.uint32(0x4973F715)
+                mixed = pool[target] * np.uint32(0xCA01F9DD) - other
                 pool[target] = mixed ^ mixed >> 16
     steps = _powers(0x8B51F9DD, 0x58F38DED)
     return jnp.stack([_hashed(pool[0], *next(steps)), _hashed(pool[1], *next(steps))], axis=-1)

@@ -156,11 +156,10 @@ class TextEnvironment(Environment[SeatAction, SeatObservation, SeatState]):
         self._state.step_count += 1
         acted = self._turn.agent
         if self._turn.done:
-            ended = self._observed(self._turn, acted)
-            nothing = dict.fromkeys(ended.rewards, 0.0)
-            refused = "the episode is over: reset first"
-            again: SeatObservation = ended.model_copy(update={"reward": 0.0, "rewards": nothing, "refused": refused})
-            return again
+            over = self._observed(self._turn, acted)
+            over.reward, over.rewards = 0.0, dict.fromkeys(over.rewards, 0.0)
+            over.refused = "the episode is over: reset first"
+            return over
         self._turn = self._table.step(action.message)
         return self._observed(self._turn, acted)
 
@@ -179,11 +178,8 @@ class TextEnvironment(Environment[SeatAction, SeatObservation, SeatState]):
         """What is public about the session."""
         if self._table is not None and self._turn is not None:
             self._state.turn = None if self._turn.done else self._turn.agent
-            self._state.faults = {
-                agent: {str(kind): times for kind, times in count.items()}
-                for agent, count in self._table.faults.items()
-                if count
-            }
+            counts = ((agent, count) for agent, count in self._table.faults.items() if count)
+            self._state.faults = {agent: {str(kind): n for kind, n in count.items()} for agent, count in counts}
         return self._state
 
     def get_metadata(self) -> EnvironmentMetadata:
@@ -334,9 +330,8 @@ class _SameOrigin:
         origin, answer = headers.get("origin"), self._app
         if origin is not None and urlsplit(origin).netloc != headers.get("host"):
             words = f"the origin {origin[:200]} is not served: open a page of this server, or send no Origin"
-            answer = (
-                JSONResponse({"detail": words}, 403) if scope["type"] == "http" else WebSocketClose(1008, words[:100])
-            )
+            refusal = JSONResponse({"detail": words}, 403)
+            answer = refusal if scope["type"] == "http" else WebSocketClose(1008, words[:100])
         await answer(scope, receive, send)
 
 

@@ -120,14 +120,11 @@ class SelfPlay(RLlibCallback):
             self.checkpoints.append(name)
             agents = algorithm.config.env_config["agents"]
             mapping = partial(module_of, agents=agents, checkpoints=tuple(self.checkpoints))
-            spec = RLModuleSpec.from_module(main)
-            algorithm.add_module(
-                name, spec, new_agent_to_module_mapping_fn=mapping, new_should_module_be_updated=[MAIN]
-            )
-            state = {"learner_group": {"learner": {"rl_module": {name: main.get_state()}}}}
-            algorithm.set_state(state)
-            # RLlib would send the learner's weights after the next iteration; until then these would be random.
+            spec, new = RLModuleSpec.from_module(main), {"new_should_module_be_updated": [MAIN]}
+            algorithm.add_module(name, spec, new_agent_to_module_mapping_fn=mapping, **new)
             weights = main.get_state()
+            algorithm.set_state({"learner_group": {"learner": {"rl_module": {name: weights}}}})
+            # RLlib would send the learner's weights after the next iteration; until then these would be random.
             algorithm.env_runner_group.foreach_env_runner(lambda runner: runner.module[name].set_state(weights))
         result["checkpoints"] = len(self.checkpoints)
 

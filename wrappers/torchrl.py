@@ -122,9 +122,8 @@ class Tables(EnvBase):
         records[ended] = ends
         shown = self._shown(self._observed(records), closed=tables.dones)
         for name, seats in self._seats.items():
-            shown[name, "reward"] = torch.from_numpy(tables.rewards[:, seats] / np.float32(game.payoffs.unit))[
-                ..., None
-            ]
+            gains = tables.rewards[:, seats] / np.float32(game.payoffs.unit)
+            shown[name, "reward"] = torch.from_numpy(gains)[..., None]
         done = torch.from_numpy(tables.dones.copy())[:, None]
         return shown.update({"done": done, "terminated": done, "truncated": torch.zeros_like(done)})
 

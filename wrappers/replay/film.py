@@ -21,15 +21,13 @@ def frames(moments: Iterable[Moment], view: str) -> Iterator[str]:
         ValueError: if no moment has this view.
     """
     seen: dict[str, None] = {}
-    is_there = False
     for moment in moments:
         views = moment.views
         seen |= dict.fromkeys(views)
-        is_there = is_there or view in views
         if view in views:
             for _ in range(1 if moment.agent else STILL):
                 yield picture(views[view], moment.names, moment.game)
-    if not is_there:
+    if view not in seen:
         raise ValueError(f"there is no view {view!r}; there are {', '.join(map(repr, seen))}")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from html import unescape
-from itertools import pairwise
+from itertools import chain, count, pairwise
 from math import inf, isfinite
 from os import PathLike
 from typing import Any
@@ -121,11 +121,8 @@ def distinct(names: Sequence[str], between: str = "-") -> list[str]:
     """Return the names, repeated ones with a number. No name is that of the view with all information."""
     taken = [ALL]
     for name in names:
-        count, unique = 1, name
-        while unique in taken:
-            count += 1
-            unique = f"{name}{between}{count}"
-        taken.append(unique)
+        numbered = (f"{name}{between}{number}" for number in count(2))
+        taken.append(next(one for one in chain([name], numbered) if one not in taken))
     return taken[1:]
 
 
@@ -347,7 +344,7 @@ class LogReader:
         self._notes: list[str] = []
         self._seen: dict[str, TurnState] = {}  # the state of a live agent at its latest turn
         self._table, self._hand = 0, inf  # of a poker agent: its table, counted, and the latest hand there
-        self._tables: dict[str, int] = {}  # of live logs: the match of each table or match id
+        self._live: str | None = None  # of live logs: the table, or the match's id
 
     def read(self, entry: Mapping[str, Any]) -> Iterator[Moment]:
         """Return the moments of a line of the log."""
@@ -408,15 +405,13 @@ class LogReader:
             with no_files():
                 self._env, self._game = envs.GameEnv(envs.game(played[0], **played[1]), "flat"), played
         self._env.reset(seed=entry["seed"], options=entry.get("setup"))
-        ids, names = agents_of(entry)
+        (ids, names), seats = agents_of(entry), self._env.possible_agents
         self._name_of_id = dict(zip(ids, names, strict=True))
-        seats = self._env.possible_agents
         if names and len(names) != len(seats):
             agents = counted(len(names), "agents")
             raise ValueError(f"{agents} for the {counted(len(seats), 'seats')} of {entry['game']}")
         self._names = SeatNames(names, seats) if names and names != seats else None
-        self.match += 1
-        self._open = True
+        self.match, self._open = self.match + 1, True
         self._title = str(entry.get("match_id", self._env.match.match_id))
         options = {name: value for name, value in entry["options"].items() if value is not None}
         details = {"game": entry["game"], "seed of the match": str(entry["seed"])}
@@ -472,9 +467,8 @@ class LogReader:
             self._table += hand < self._hand or (hand == self._hand and not self._seen)
             self._hand = hand
             table = f"{table or f'table {self._table}'} · hand {hand}"
-        if table not in self._tables:
-            self._tables = {table: self.match + 1}
-            self.match += 1
+        if table != self._live:
+            self.match, self._live = self.match + 1, table
             self._title = f"{state.game_id} · {table}"
         self._seen = {state.agent_id: state}
         response = entry.get("response")

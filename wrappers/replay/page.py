@@ -66,11 +66,8 @@ def page(
         builder.add(moment)
     if not builder.moments:
         raise ValueError("there is nothing to show")
-    data = builder.data()
-    data["note"] = note()
-    if place is not None:
-        data["place"] = place
-    return document(title, about, data)
+    placed = {} if place is None else {"place": place}
+    return document(title, about, {**builder.data(), "note": note(), **placed})
 
 
 def document(title: str, about: Mapping[str, Any], data: Mapping[str, object]) -> str:
@@ -211,10 +208,7 @@ class MatchPages:
     def __init__(self, path: str | PathLike[str], title: str, about: Mapping[str, Any] = MappingProxyType({})) -> None:
         self.title, self.about = title, about
         self.matches: list[bytearray] = []
-        self._rows: list[list[object]] = []
-        self._results: list[dict[str, float]] = []
-        self._ends: list[str] = []
-        self._units: list[str] = []
+        self._told: dict[str, list[Any]] = {"matches": [], "results": [], "ends": [], "units": []}  # match by match
         self._names: list[str] = []  # of the latest match
         for number, entry in enumerate(read(path), 1):
             try:
@@ -228,25 +222,25 @@ class MatchPages:
     def _add(self, entry: Mapping[str, Any]) -> None:
         kind = entry["kind"]
         if kind == "match" or (kind == "hand" and "players" in entry):
-            title = hand_title(entry) if kind == "hand" else str(entry.get("match_id", ""))
-            self._rows.append([len(self.matches), 0, title])
-            self._results.append(_won(entry) if kind == "hand" else {})
-            self._ends.append(winners(entry, names_of(entry)) if kind == "hand" else "")
-            self._units.append(currency_of(entry) if kind == "hand" else game_of(entry["game"]).payoffs.reward_name)
+            if kind == "hand":
+                about = hand_title(entry), _won(entry), winners(entry, names_of(entry)), currency_of(entry)
+            else:
+                about = str(entry.get("match_id", "")), {}, "", game_of(entry["game"]).payoffs.reward_name
+            for told, fact in zip(self._told.values(), ([len(self.matches), 0, about[0]], *about[1:]), strict=True):
+                told.append(fact)
             self.matches.append(bytearray())
             self._names = agents_of(entry)[1]
         elif kind == "end" and self.matches:
             rows = payoffs(entry.get("outcome"))
             names = self._names or [row["agent_id"] for row in rows]
             if len(names) == len(rows):  # else the match has no result
-                self._results[-1] = dict(zip(names, (row["utility"] for row in rows), strict=True))
+                self._told["results"][-1] = dict(zip(names, (row["utility"] for row in rows), strict=True))
         if self.matches:
             self.matches[-1] += msgspec.json.encode(entry) + b"\n"
 
     def contents(self) -> str:
         """Return the page with all matches; the link to match n, counted from 0, is the relative address ``n``."""
-        data = {"matches": self._rows, "results": self._results, "ends": self._ends, "units": self._units}
-        return document(self.title, self.about, data)
+        return document(self.title, self.about, self._told)
 
     def match(self, number: int) -> str:
         """Draw the page of a match.
@@ -261,10 +255,8 @@ class MatchPages:
 
 def _won(entry: Mapping[str, Any]) -> dict[str, float]:
     after = {row["seat"]: row["stack"] for row in entry["results"] if "stack" in row}
-    before = {row["seat"]: row["stack"] for row in entry["players"]}
-    return {
-        name: (after[seat] - before[seat]) / unit_of(entry) for seat, name in names_of(entry).items() if seat in after
-    }
+    won = {row["seat"]: (after[row["seat"]] - row["stack"]) for row in entry["players"] if row["seat"] in after}
+    return {name: won[seat] / unit_of(entry) for seat, name in names_of(entry).items() if seat in won}
 
 
 class PageServer(ThreadingHTTPServer):

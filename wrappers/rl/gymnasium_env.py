@@ -25,6 +25,7 @@ from .single_agent import (
     SingleAgentTables,
     check_view,
     masked,
+    never_asked,
     show_all,
 )
 
@@ -170,8 +171,7 @@ class TablesVectorEnv(SameStepVectorEnv, VectorEnv[Any, Any, Any]):  # skrl read
 
     def action_masks(self) -> NDArray[np.int8]:
         """Return the action masks of the seats that decide next: int8[N, A]."""
-        masks: NDArray[np.int8] = self.tables.action_masks
-        return masks.copy()
+        return np.array(self.tables.action_masks)
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
@@ -306,9 +306,7 @@ class SingleAgentEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         while self.match.done:
             skipped, lost = skipped + 1, lost + self._result
             if skipped > EPISODES_WITHOUT_DECISION:
-                raise RuntimeError(
-                    f"seat {self.seat} had no decision in {EPISODES_WITHOUT_DECISION} episodes: is it empty?"
-                )
+                raise never_asked(self.seat)
             self._rotate()
             self._begin()
         self._over = False

@@ -191,8 +191,7 @@ class SingleAgentTables(OpponentTables):
         self.skipped[others] += 1
         self.skipped_returns[others] += self._result[others]
         if others.size and self.skipped.max() > EPISODES_WITHOUT_DECISION:
-            seat = int(self.seat[self.skipped.argmax()])
-            raise RuntimeError(f"seat {seat} had no decision in {EPISODES_WITHOUT_DECISION} episodes: is it empty?")
+            raise never_asked(int(self.seat[self.skipped.argmax()]))
         self.episodes += len(ended)
         self.winnings += float(self._result[ended].sum())
         self._result[ended], self._decisions[ended], self._early[ended] = 0, 0, 0
@@ -204,6 +203,11 @@ class SingleAgentTables(OpponentTables):
         """Draw the opponents and the number of random start steps of the episodes that have just begun."""
         self._seating.draw(rows, self.tables.tables, self.seat)
         self._draw_random_steps(rows)
+
+
+def never_asked(seat: int) -> RuntimeError:
+    """Return the error of a learner's seat that never gets a decision."""
+    return RuntimeError(f"seat {seat} had no decision in {EPISODES_WITHOUT_DECISION} episodes: is it empty?")
 
 
 STILL_MODES = tuple(mode for mode in MODES if mode != "human")
