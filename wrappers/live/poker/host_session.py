@@ -1,6 +1,6 @@
 """The host's end of the poker platform's protocol for one table, without I/O: no socket and no clock.
 
-`PokerHostSession` decides who sits where, whose action is accepted and when a hand begins; `Hands` plays the hands.
+`PokerHostSession` decides who sits where, whose action is accepted and when a hand begins, and plays the hands.
 Every call returns what to send, in order. `due` says what the clock must bring about next. The shell in `host` owns
 connections and time.
 
@@ -21,7 +21,6 @@ import msgspec
 from msgspec.structs import replace
 
 from ....envs.core import turn_state as ts
-from ....envs.core.game import Game
 from ....envs.core.options import NO_LIMIT, Checked, whole
 from ....envs.core.rng import streams
 from ....envs.core.turn_state import INVALID_PAYLOAD, ActionResult
@@ -183,169 +182,11 @@ class PokerDue(NamedTuple):
     token: str
 
 
-class Hands:
-    """One hand after another on one record, for a table.
-
-    Args:
-        game: hold'em with the table's options.
-        seed: makes the cards reproducible; None draws every hand from the operating system, so that a player who has
-            seen many cards cannot foresee the next.
-        new_token: makes turn tokens.
-
-    Attributes:
-        game, table: the rules and their record; for others to read only. hand: its number, from 1; 0 before the first.
-        seq: the sequence number: +1 at each start of a hand and for each action, +1 more where a street or the end
-        follows. token: the turn token of the decision under way; "" where there is none. playing: whether a hand is
-        under way. hand_log: the latest hand that ended, every card included, as plain dicts; None before.
-    """
-
-    def __init__(self, game: Game, seed: int | None, new_token: Callable[[], str]) -> None:
-        self.game = game
-        self.table: Any = game.tables(1)[0]
-        self.hand = self.seq = 0
-        self.token = ""
-        self.playing = False
-        self.hand_log: dict[str, Any] | None = None
-        self._seeded = seed is not None
-        if self._seeded:
-            self.table.stream = streams(seed, 1)[0]
-        self._new_token = new_token
-        self._log: dict[str, Any] = {}
-        self._big_blind = 0  # the seat that had it in the latest hand
-
-    @property
-    def turn(self) -> int | None:
-        """The seat to act; None where no hand is under way."""
-        return int(self.table.turn) if self.playing else None
-
-    def deal(self, seats: Mapping[int, PokerSeat]) -> None:
-        """Deal the next hand to these seats, but to those that sit out, or wait for the big blind.
-
-        Only the chips that play are in the record.
-        """
-        table = self.table
-        dealer = self._let_back(seats)
-        for number, seat in seats.items():
-            chips = int(table.stack[number]) + seat.chips
-            seat.waits |= seat.out
-            table.stack[number], seat.chips = (0, chips) if seat.sits_out or seat.waits else (chips, 0)
-        if dealer is not None:
-            table.dealer = dealer
-        elif self.hand == 0:
-            table.dealer = min(number for number in seats if table.stack[number] > 0)
-        else:
-            table.dealer = rules.next_dealer(table)
-        if not self._seeded:
-            table.stream = secrets.randbits(64)
-        self.hand += 1
-        self.seq += 1
-        stacks = table.stack.tolist()
-        table.hand = 0  # to the rules, and to those who observe, every hand is an episode of one
-        rules.deal(table)
-        self._big_blind = self._left_of(int(table.small_seat), table.seated.nonzero()[0].tolist())[0]
-        self.seq += bool(table.done)  # blinds that put everybody all-in
-        self._open_turn()
-        self._open_log(seats, stacks)
-
-    def _let_back(self, seats: Mapping[int, PokerSeat]) -> int | None:
-        """Let back the seat that waits for the big blind and is next to have it; or all, where fewer than two play.
-
-        Returns:
-            The dealer with which it has the big blind; None: it is no such seat's turn.
-        """
-        ready = [one for one, seat in seats.items() if not seat.sits_out and self.table.stack[one] + seat.chips]
-        play = [number for number in ready if not seats[number].waits]
-        due = ready if len(play) < 2 else [one for one in self._left_of(self._big_blind, ready)[:1] if one not in play]
-        for number in due:
-            seats[number].waits = False
-        return self._left_of(due[0], [*play, *due])[-3] if due and len(play) >= 2 else None
-
-    def _left_of(self, seat: int, numbers: Iterable[int]) -> list[int]:
-        """Return these seats in their order around the table, from the one left of `seat` to `seat` itself."""
-        return sorted(numbers, key=lambda number: (number - seat - 1) % self.game.seats)
-
-    def move(self, kind: str, payload: Mapping[str, Any]) -> rules.Move | ActionResult:
-        """Return the move that an action stands for, or why it is refused."""
-        return self.game.view.parse(self.table, ts.Action(kind, dict(payload)))
-
-    def play(self, move: rules.Move, **notes: Any) -> None:
-        """Play the acting seat's legal move, and open the next turn; the notes on it are for the log."""
-        table = self.table
-        phase = table.phase
-        rules.step(table, move)
-        self.seq += 1 if table.phase == phase else 2  # one more where a street opened or the hand ended
-        self._open_turn()
-        self._log["actions"].append(
-            {
-                "street": PHASES[phase],
-                "seat": int(table.last_seat),
-                "kind": KINDS[table.last_kind],
-                **({"amount": int(table.last_amount)} if table.last_amount else {}),
-                **{name: note for name, note in notes.items() if note},
-            }
-        )
-
-    def cancel(self) -> None:
-        """End a hand that is under way without a result: its chips go back."""
-        if self.playing:
-            self.table.stack += self.table.committed
-        self.playing = False
-
-    def chips(self, seat: int) -> int:
-        """Return a seat's chips behind and in the hand under way."""
-        table = self.table
-        return int(table.stack[seat]) + (int(table.committed[seat]) if self.playing else 0)
-
-    def cards(self, seat: int) -> list[str]:
-        """Return the cards that a seat was dealt."""
-        return [card_name(card) for card in self.table.cards[seat].tolist()]
-
-    def board(self) -> list[str]:
-        """Return the cards on the board."""
-        return [card_name(card) for card in self.table.board[: self.table.board_count].tolist()]
-
-    def _open_turn(self) -> None:
-        self.playing = not self.table.done
-        self.token = self._new_token() if self.playing else ""
-
-    # The log.
-
-    def _open_log(self, seats: Mapping[int, PokerSeat], stacks: list[int]) -> None:
-        table = self.table
-        self._log = {
-            "hand": self.hand,
-            "dealer": int(table.dealer),
-            "small_blind": int(table.small_blind),
-            "big_blind": int(table.big_blind),
-            "players": [
-                {
-                    "seat": number,
-                    "agent_id": seats[number].agent_id,
-                    "name": seats[number].name,
-                    "stack": stacks[number],
-                    "cards": self.cards(number),
-                }
-                for number in sorted(seats)
-                if table.seated[number]
-            ],
-            "actions": [],
-        }
-
-    def close_log(self, results: list[dict[str, Any]]) -> None:
-        """Complete the log of a hand that has ended; `results` as `envs.holdem.view.results` returns them."""
-        self.hand_log = {
-            **self._log,
-            "board": self.board(),
-            "showdown": bool(self.table.showdown),
-            "results": [{**row, "stack": int(self.table.stack[row["seat"]])} for row in results],
-        }
-
-
 _game = lru_cache(16)(holdem)
 """Makes the game of a table. Tables with the same options share one: it takes more memory than all else of a table."""
 
 
-class PokerHostSession(Hands):
+class PokerHostSession:
     """One table of no-limit hold'em behind the platform's protocol.
 
     Args:
@@ -355,11 +196,15 @@ class PokerHostSession(Hands):
             seen many cards cannot foresee the next.
         token: makes turn tokens.
 
-    Attributes (those of `Hands` besides):
+    Attributes:
         rules: the rules of the table.
         status: ``waiting`` for players, ``running``, or ``ended`` (for what `reason`).
         seats: who sits where, by seat number.
         observed: whether somebody looks on without a seat (`OBSERVERS`), who sees no cards; set from outside.
+        game, table: the game and its record; for others to read only. hand: its number, from 1; 0 before the first.
+        seq: the sequence number: +1 at each start of a hand and for each action, +1 more where a street or the end
+        follows. token: the turn token of the decision under way; "" where there is none. playing: whether a hand is
+        under way. hand_log: the latest hand that ended, every card included, as plain dicts; None before.
 
     Raises:
         ValueError: naming the option of the rules, its value and its range.
@@ -374,7 +219,7 @@ class PokerHostSession(Hands):
         token: Callable[[], str] = lambda: str(uuid.uuid4()),
     ) -> None:
         self.rules = rules = rules or PokerRules()
-        game = _game(
+        self.game = game = _game(
             seats=rules.seats,
             small_blind=rules.small_blind,
             big_blind=rules.big_blind,
@@ -388,7 +233,15 @@ class PokerHostSession(Hands):
         self._acks: dict[tuple[int, str], int] = {}  # seat and token of this hand's accepted actions -> seq
         self._left: dict[str, int] = {}  # chips of agents who left
         self._options = {name: game.options[name] for name in SAVED_OPTIONS}
-        super().__init__(game, seed, token)
+        self.table: Any = game.tables(1)[0]
+        self.hand = self.seq = 0
+        self.token, self.playing = "", False
+        self.hand_log: dict[str, Any] | None = None
+        self._seeded, self._new_token = seed is not None, token
+        if self._seeded:
+            self.table.stream = streams(seed, 1)[0]
+        self._log: dict[str, Any] = {}
+        self._big_blind = 0  # the seat that had it in the latest hand
 
     # Seats.
 
@@ -563,15 +416,16 @@ class PokerHostSession(Hands):
         self._acks.clear()
         for seat in self.seats.values():
             seat.idle += seat.is_silent
-        self.deal(self.seats)
+        self._deal()
         return self._go_on()
 
     def end(self, reason: Reason) -> Sends:
         """End the table. A hand under way has no result; its chips go back."""
         if self.status == "ended":
             return []
-        self.cancel()
-        self.status, self.reason = "ended", reason
+        if self.playing:
+            self.table.stack += self.table.committed
+        self.playing, self.status, self.reason = False, "ended", reason
         return [Outgoing(number, self._ended()) for number in self._receivers()]
 
     def _act(self, number: int, message: messages.Action) -> Sends:
@@ -615,10 +469,112 @@ class PokerHostSession(Hands):
     def _close_hand(self) -> Sends:
         results = view.results(self.table, None)
         sends = self._states() + self._results(results)
-        self.close_log(results)
+        self.hand_log = {
+            **self._log,
+            "board": self.board(),
+            "showdown": bool(self.table.showdown),
+            "results": [{**row, "stack": int(self.table.stack[row["seat"]])} for row in results],
+        }
         for number in [number for number, seat in self.seats.items() if seat.leaving]:
             self._free(number)
         return sends
+
+    # One hand after another on one record.
+
+    @property
+    def turn(self) -> int | None:
+        """The seat to act; None where no hand is under way."""
+        return int(self.table.turn) if self.playing else None
+
+    def _deal(self) -> None:
+        """Deal the next hand to all seats but those that sit out, or wait for the big blind.
+
+        Only the chips that play are in the record.
+        """
+        table = self.table
+        dealer = self._let_back(self.seats)
+        for number, seat in self.seats.items():
+            chips = int(table.stack[number]) + seat.chips
+            seat.waits |= seat.out
+            table.stack[number], seat.chips = (0, chips) if seat.sits_out or seat.waits else (chips, 0)
+        if dealer is not None:
+            table.dealer = dealer
+        elif self.hand == 0:
+            table.dealer = min(number for number in self.seats if table.stack[number] > 0)
+        else:
+            table.dealer = rules.next_dealer(table)
+        if not self._seeded:
+            table.stream = secrets.randbits(64)
+        self.hand += 1
+        self.seq += 1
+        stacks = table.stack.tolist()
+        table.hand = 0  # to the rules, and to those who observe, every hand is an episode of one
+        rules.deal(table)
+        self._big_blind = self._left_of(int(table.small_seat), table.seated.nonzero()[0].tolist())[0]
+        self.seq += bool(table.done)  # blinds that put everybody all-in
+        self._open_turn()
+        self._log = {
+            "hand": self.hand,
+            "dealer": int(table.dealer),
+            "small_blind": int(table.small_blind),
+            "big_blind": int(table.big_blind),
+            "players": [
+                {"seat": n, "agent_id": one.agent_id, "name": one.name, "stack": stacks[n], "cards": self.cards(n)}
+                for n, one in sorted(self.seats.items())
+                if table.seated[n]
+            ],
+            "actions": [],
+        }
+
+    def _let_back(self, seats: Mapping[int, PokerSeat]) -> int | None:
+        """Let back the seat that waits for the big blind and is next to have it; or all, where fewer than two play.
+
+        Returns:
+            The dealer with which it has the big blind; None: it is no such seat's turn.
+        """
+        ready = [one for one, seat in seats.items() if not seat.sits_out and self.table.stack[one] + seat.chips]
+        play = [number for number in ready if not seats[number].waits]
+        due = ready if len(play) < 2 else [one for one in self._left_of(self._big_blind, ready)[:1] if one not in play]
+        for number in due:
+            seats[number].waits = False
+        return self._left_of(due[0], [*play, *due])[-3] if due and len(play) >= 2 else None
+
+    def _left_of(self, seat: int, numbers: Iterable[int]) -> list[int]:
+        """Return these seats in their order around the table, from the one left of `seat` to `seat` itself."""
+        return sorted(numbers, key=lambda number: (number - seat - 1) % self.game.seats)
+
+    def move(self, kind: str, payload: Mapping[str, Any]) -> rules.Move | ActionResult:
+        """Return the move that an action stands for, or why it is refused."""
+        return self.game.view.parse(self.table, ts.Action(kind, dict(payload)))
+
+    def play(self, move: rules.Move, **notes: Any) -> None:
+        """Play the acting seat's legal move, and open the next turn; the notes on it are for the log."""
+        table = self.table
+        phase = table.phase
+        rules.step(table, move)
+        self.seq += 1 if table.phase == phase else 2  # one more where a street opened or the hand ended
+        self._open_turn()
+        self._log["actions"].append(
+            {
+                "street": PHASES[phase],
+                "seat": int(table.last_seat),
+                "kind": KINDS[table.last_kind],
+                **({"amount": int(table.last_amount)} if table.last_amount else {}),
+                **{name: note for name, note in notes.items() if note},
+            }
+        )
+
+    def cards(self, seat: int) -> list[str]:
+        """Return the cards that a seat was dealt."""
+        return [card_name(card) for card in self.table.cards[seat].tolist()]
+
+    def board(self) -> list[str]:
+        """Return the cards on the board."""
+        return [card_name(card) for card in self.table.board[: self.table.board_count].tolist()]
+
+    def _open_turn(self) -> None:
+        self.playing = not self.table.done
+        self.token = self._new_token() if self.playing else ""
 
     # A restart.
 
@@ -627,7 +583,7 @@ class PokerHostSession(Hands):
         left = dict(self._left)
         seats: dict[int, SavedSeat] = {}
         for number, seat in self.seats.items():
-            chips = self.chips(number) + seat.chips
+            chips = self.stack(number) + (int(self.table.committed[number]) if self.playing else 0)
             if seat.leaving:
                 left[seat.agent_id] = chips
             else:
