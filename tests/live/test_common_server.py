@@ -34,14 +34,15 @@ from parlour.wrappers.logs.match_log import describe_error, escaped
 
 
 class Echo(Server):
-    """Sends back what comes; `life` is what its life brought."""
+    """Sends back what comes, and notes it; `life` is what its life brought, and `over` the end of a connection."""
 
     def __init__(self, **options):
         super().__init__(**options)
-        self.life = []
+        self.life, self.heard, self.over = [], [], asyncio.Event()
 
     def routes(self):
-        return [web.get("/ws", self._websocket), web.post("/body", self._body), web.get("/client", self._client)]
+        gets = {"/ws": self._websocket, "/deaf": deaf, "/client": self._client}
+        return [web.post("/body", self._body), *(web.get(*one) for one in gets.items())]
 
     async def opening(self):
         self.life.append("opening")
@@ -55,7 +56,9 @@ class Echo(Server):
     async def _serve(self, connection):
         async for data in connection.messages():
             self.keep(connection, data == "sit down")
+            self.heard.append(data)
             connection.send(data)
+        self.over.set()
 
     async def _client(self, request):
         return web.Response(text=client_of(request))
@@ -571,34 +574,13 @@ def test_what_is_no_answer_is_refused(response):
 SILENCE = 0.1
 
 
-class Listener(Server):
-    """Notes what comes, and when a connection is over."""
-
-    def __init__(self):
-        super().__init__()
-        self.heard = []
-        self.over = asyncio.Event()
-
-    def routes(self):
-        return [web.get("/ws", self._websocket), web.get("/deaf", deaf)]
-
-    async def _websocket(self, request):
-        return await self.upgrade(request, self._serve)
-
-    async def _serve(self, connection):
-        async for data in connection.messages():
-            self.heard.append(data)
-            connection.send(data)
-        self.over.set()
-
-
 @pytest.fixture
 def short_silence(monkeypatch):
     monkeypatch.setattr(client, "HEARTBEAT", SILENCE)
 
 
 async def test_a_silent_client_that_answers_pings_keeps_its_connection(short_silence):
-    async with Listener() as server, aiohttp.ClientSession() as http:
+    async with Echo() as server, aiohttp.ClientSession() as http:
         socket = await open_websocket(http, f"{server.url}/ws")
         reading = asyncio.create_task(next_message(socket))
         await asyncio.sleep(6 * SILENCE)
@@ -610,7 +592,7 @@ async def test_a_silent_client_that_answers_pings_keeps_its_connection(short_sil
 
 
 async def test_a_client_that_answers_no_ping_loses_its_connection(short_silence):
-    async with Listener() as server, aiohttp.ClientSession() as http:
+    async with Echo() as server, aiohttp.ClientSession() as http:
         socket = await http.ws_connect(f"{server.url}/ws", autoping=False)
         assert (await socket.receive()).type is WSMsgType.PING
         await asyncio.wait_for(server.over.wait(), 20 * SILENCE)
@@ -628,7 +610,7 @@ async def deaf(request):
 
 
 async def test_a_server_that_answers_no_ping_is_lost(short_silence):
-    async with Listener() as server, aiohttp.ClientSession() as http:
+    async with Echo() as server, aiohttp.ClientSession() as http:
         socket = await open_websocket(http, f"{server.url}/deaf")
         assert await next_message(socket) is None
         await socket.close()
@@ -639,7 +621,7 @@ async def test_a_server_that_answers_no_ping_is_lost(short_silence):
 
 
 async def test_a_closed_connection_is_freed_at_once():
-    async with Listener() as server, aiohttp.ClientSession() as http:
+    async with Echo() as server, aiohttp.ClientSession() as http:
         socket = await open_websocket(http, f"{server.url}/ws")
         await socket.send_str("hello")
         assert await next_message(socket) == "hello"
