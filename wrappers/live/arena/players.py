@@ -8,6 +8,7 @@ import asyncio
 import inspect
 import secrets
 import typing
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -186,15 +187,15 @@ class WaitingPlayer(Player):
     Args:
         agent_id: its name.
         game_id: the game's id in its states.
+        token: that of its seat.
 
     Attributes:
         state: the TurnState that needs an answer; None if there is none.
     """
 
-    def __init__(self, agent_id: str, game_id: str) -> None:
-        self.agent_id = agent_id
+    def __init__(self, agent_id: str, game_id: str, token: str) -> None:
+        self.agent_id, self.token, self._game_id = agent_id, token, game_id
         self.state: TurnState | None = None
-        self._game_id = game_id
         self._answer: asyncio.Future[Any]
         self._idle = 0
 
@@ -276,7 +277,6 @@ class HostedSession:
         most_actions: limit of game actions in the match; None: the arena's limit.
         created: time of creation on the event loop's clock, in seconds.
         seats: players by id, in the order of the seats, which is the order of joining.
-        tokens: those of the seats.
         status: the status.
         outcome: the match's outcome; None before its end.
         error: the error that ended the session; None without one.
@@ -288,7 +288,6 @@ class HostedSession:
     most_actions: int | None
     created: float
     seats: dict[str, WaitingPlayer] = field(default_factory=dict)
-    tokens: list[str] = field(default_factory=list)
     status: Status = "waiting"
     outcome: dict[str, Any] | None = None
     error: str | None = None
@@ -317,7 +316,7 @@ class HostedSessions:
     def __init__(self) -> None:
         self._sessions: dict[str, HostedSession] = {}
         self._waiting: dict[str, HostedSession] = {}  # the oldest first
-        self._ended: dict[str, HostedSession] = {}
+        self._ended: deque[HostedSession] = deque()
         self._places: Places[str] = Places(*limits.SESSIONS)
         self._by_token: dict[str, tuple[HostedSession, WaitingPlayer]] = {}
         self._by_code: dict[str, HostedSession] = {}
@@ -362,8 +361,7 @@ class HostedSessions:
 
     def _seat(self, session: HostedSession, name: str) -> dict[str, Any]:
         player_id, token = f"player_{secrets.token_urlsafe(6)}", f"pt_{secrets.token_urlsafe(24)}"
-        session.seats[player_id] = player = WaitingPlayer(name or player_id, session.game_id)
-        session.tokens.append(token)
+        session.seats[player_id] = player = WaitingPlayer(name or player_id, session.game_id, token)
         self._by_token[token] = session, player
         self._pages.clear()
         return {
@@ -439,10 +437,10 @@ class HostedSessions:
         """Record the end of a session, and forget the one that ended first if too many have."""
         session.status, session.outcome, session.error = status, outcome, error
         self._places.free(session.session_id)
-        self._ended[session.session_id] = session
+        self._ended.append(session)
         if len(self._ended) > MOST_ENDED:
-            first = self._ended.pop(next(iter(self._ended)))
+            first = self._ended.popleft()
             del self._sessions[first.session_id]
-            for token in first.tokens:
-                del self._by_token[token]
+            for player in first.seats.values():
+                del self._by_token[player.token]
         self._pages.clear()

@@ -379,7 +379,15 @@ class ArenaPollingAgent(ArenaDecisions):
             response = await self._decide(body, await feeds.chat())
             if self.agent.match(match_id).idle > PATIENCE:
                 raise LiveError("NOTHING_HAPPENS", f"{PATIENCE} turns only asked for messages")
-            await self._act(token, response)
+            action, said = response.action, [intent.to_dict() for intent in response.messages]
+            played = {"action_type": action.action_type, "payload": action.payload, "messages": said}
+            try:
+                await self._call("POST", "act", token=token, **played)
+            except LiveError as error:
+                if error.code != "HTTP 400":
+                    raise
+                self.agent.statistics.rejected += 1  # most often too late; the next state shows the turn
+                logger.info("an action was refused: %s", error)
             answered, answered_at = body, time.monotonic()
         outcome = body.get("outcome")
         if isinstance(outcome, Mapping):
@@ -399,17 +407,6 @@ class ArenaPollingAgent(ArenaDecisions):
         if isinstance(order, list) and self.agent.match(state.match_id).order is None:
             self.match_started(state.match_id, state.game_id, order)
         return await self.decide(state)
-
-    async def _act(self, token: str, response: AgentResponse) -> None:
-        action, said = response.action, [intent.to_dict() for intent in response.messages]
-        kind, payload = action.action_type, action.payload
-        try:
-            await self._call("POST", "act", token=token, action_type=kind, payload=payload, messages=said)
-        except LiveError as error:
-            if error.code != "HTTP 400":
-                raise
-            self.agent.statistics.rejected += 1  # most often too late; the next state shows the turn
-            logger.info("an action was refused: %s", error)
 
     # Calls.
 

@@ -7,7 +7,7 @@ import asyncio
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import accumulate
 from typing import Any, get_args
@@ -20,7 +20,7 @@ from prometheus_client.exposition import ThreadingWSGIServer
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from ...agents.language_model import Fault, ModelStatistics
+from ...agents.language_model import Fault
 from .activity import COUNTERS, GAUGES, Activity
 from .player import BOUNDS
 from .server import Origins, url_of
@@ -44,8 +44,19 @@ class ActivityCollector(Collector):
                 "Seconds of the agent's decisions.",
             )
             yield HistogramMetricFamily("parlour_decision_seconds", words, buckets, statistics.seconds)
-        if models := self._activity.models():
-            yield from _of_models(models)
+        models = self._activity.models()
+        for name, (attribute, words) in MODEL_COUNTERS.items() if models else ():
+            family = CounterMetricFamily(f"parlour_model_{name}", words, labels=["seat"])
+            for seat, one in models.items():
+                family.add_metric([seat], getattr(one, attribute))
+            yield family
+        words = "Answers by what is wrong with them."
+        faults = CounterMetricFamily("parlour_model_faults", words, labels=["seat", "fault"])
+        for seat, one in models.items():
+            for fault in get_args(Fault):
+                faults.add_metric([seat, fault], one.faults[fault])
+        if models:
+            yield faults
         if self._activity.link is not None:
             words = "Whether there is a connection to the platform."
             yield GaugeMetricFamily("parlour_connected", words, value=self._activity.link.connected)
@@ -61,22 +72,6 @@ MODEL_COUNTERS = {
     "cost": ("cost", "Cost of all tokens, in the currency of the prices."),
 }
 """The attribute of `ModelStatistics` and the help of each metric of a language model."""
-
-
-def _of_models(models: Mapping[str, ModelStatistics]) -> Iterator[Metric]:
-    """Return the statistics of language models, with the label `seat`."""
-    for name, (attribute, about) in MODEL_COUNTERS.items():
-        family = CounterMetricFamily(f"parlour_model_{name}", about, labels=["seat"])
-        for seat, statistics in models.items():
-            family.add_metric([seat], getattr(statistics, attribute))
-        yield family
-    faults = CounterMetricFamily(
-        "parlour_model_faults", "Answers by what is wrong with them.", labels=["seat", "fault"]
-    )
-    for seat, statistics in models.items():
-        for fault in get_args(Fault):
-            faults.add_metric([seat, fault], statistics.faults[fault])
-    yield faults
 
 
 BEAT_SECONDS = 1.0

@@ -8,6 +8,7 @@ import time
 from collections.abc import Set
 from dataclasses import dataclass
 from os import PathLike
+from typing import NamedTuple
 
 import msgspec
 
@@ -27,8 +28,7 @@ MOST_AGENTS = 10_000
 """Agents that are remembered; beyond, the oldest without a seat is forgotten."""
 
 
-@dataclass(frozen=True)
-class Account:
+class Account(NamedTuple):
     """An agent as registered."""
 
     agent_id: str
