@@ -370,10 +370,10 @@ class ArenaPollingAgent(ArenaDecisions):
                 await asyncio.sleep(self._times.running)
                 continue
             match_id = str(body.get("match_id", match_id))
-            for action, why in await feeds.refused():
+            for refused, why in await feeds.refused():
                 self.agent.statistics.rejected += 1
                 self.agent.match(match_id).refused(why)
-                logger.warning("match %s: the arena refused %s: %s", match_id, action, why)
+                logger.warning("match %s: the arena refused %s: %s", match_id, refused, why)
             if over:
                 break
             response = await self._decide(body, await feeds.chat())

@@ -39,10 +39,8 @@ class ActivityCollector(Collector):
             yield kind(f"parlour_{name}", about[name], value=value)
         if (statistics := self._activity.statistics) is not None:
             counts = map(float, accumulate(statistics.buckets))  # Prometheus counts all decisions up to a bound
-            buckets, words = (
-                list(zip([*map(str, BOUNDS), "+Inf"], counts, strict=True)),
-                "Seconds of the agent's decisions.",
-            )
+            buckets = list(zip([*map(str, BOUNDS), "+Inf"], counts, strict=True))
+            words = "Seconds of the agent's decisions."
             yield HistogramMetricFamily("parlour_decision_seconds", words, buckets, statistics.seconds)
         models = self._activity.models()
         for name, (attribute, words) in MODEL_COUNTERS.items() if models else ():
