@@ -635,9 +635,7 @@ def host_poker(
         def counts() -> dict[str, float]:
             return {
                 "hands": ended["hand"],
-                "turns": host.counts.turns,
-                "replaced": host.counts.replaced,
-                "refused": host.counts.refused,
+                **host.counts,
                 "tables": sum(table.ended_at is None for table in host.tables.values()),
                 "connections": host.connections,
             }

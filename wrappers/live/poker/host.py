@@ -89,21 +89,6 @@ class PokerTimes(Checked):
     session: SecondsOr0 = 3600.0
 
 
-@dataclass
-class TableCounts:
-    """Counters of all tables of a host.
-
-    Attributes:
-        turns: actions of the players.
-        refused: messages that were answered with an error.
-        replaced: turns in which the host checked or folded, because the time was over.
-    """
-
-    turns: int = 0
-    refused: int = 0
-    replaced: int = 0
-
-
 class HostedTable:
     """A `PokerHostSession` with its connections and its timers.
 
@@ -193,8 +178,8 @@ class HostedTable:
             return False  # a newer connection has taken over
         before, sends = self.session.seq, self.session.receive(seat, data)
         moved = self.session.seq != before
-        self._host.counts.turns += moved
-        self._host.counts.refused += any(isinstance(message, Error) for _, message in sends)
+        self._host.counts["turns"] += moved
+        self._host.counts["refused"] += any(isinstance(message, Error) for _, message in sends)
         self._deliver(sends)
         return moved
 
@@ -306,7 +291,7 @@ class HostedTable:
     def ring(self, due: PokerDue) -> None:
         """Do what is due: its time is over."""
         if due.what == "act":
-            self._host.counts.replaced += 1
+            self._host.counts["replaced"] += 1
             self._deliver(self.session.timeout(due.seat, due.token))
             return
         for seat in self.session.silent:
@@ -410,7 +395,8 @@ class PokerHost(Server):
         url: base of the REST calls, once started.
         ws_url: address of the WebSocket, to which ``?token=…&format=agent`` is added.
         tables: the open tables and those that ended lately, by id, oldest first.
-        counts: counters of all tables.
+        counts: of all tables: ``turns`` (actions of the players), ``refused`` (messages that were answered with an
+            error) and ``replaced`` (turns in which the host checked or folded, because the time was over).
         rules, times, on_event: as given. store: what is kept.
     """
 
@@ -440,7 +426,7 @@ class PokerHost(Server):
         self.on_event = on_event or (lambda kind, **fields: None)
         self.store = PokerStore(IN_MEMORY if room.state is None else room.state, times.session)
         self.tables: dict[str, HostedTable] = {}
-        self.counts = TableCounts()
+        self.counts = {"turns": 0, "refused": 0, "replaced": 0}
         self._count, self._seed, self._opened = room.tables, seed, 0
         self._replacing = True
         self._awaited: set[str] = set()  # tables that have yet to end for good
