@@ -13,7 +13,7 @@ from live.small_server import served
 from live.test_poker_stop import command
 from parlour import envs
 from parlour.envs import Action, AgentResponse, TurnState
-from parlour.wrappers.live.arena.host import ArenaHost, ArenaRest
+from parlour.wrappers.live.arena.host import ArenaHost
 from parlour.wrappers.live.arena.messages import Refused
 from parlour.wrappers.live.arena.players import MOST_ENDED, PAGE, HostedSessions
 from parlour.wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes, SessionFeeds
@@ -173,13 +173,12 @@ async def test_matches_between_agents_that_are_here_end_also_if_they_cannot_be_t
 def test_three_silent_turns_end_the_match():
     loop = VirtualLoop()
     host = ArenaHost(envs.game("bargaining"))
-    rest = ArenaRest([host], None)
-    sessions = rest._sessions
+    sessions = host._sessions
 
     async def main():
         session, seat = sessions.create("unfair-split", "ann", 2, None, 0.0)
         sessions.join(seat["invite_codes"][0], "bob", 0.0)
-        task = asyncio.create_task(rest.play_session(host, session))
+        task = asyncio.create_task(host.play_session(host, session))
         bob = session.seats[list(session.seats)[1]]
         while not task.done():
             if bob.state is not None:

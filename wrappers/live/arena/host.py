@@ -123,6 +123,18 @@ def _surplus(games: Sequence[Mapping[str, Any]]) -> float:
     return float(np.sum(gains, axis=0)[acceptable].max(initial=0.0))
 
 
+@dataclass(frozen=True)
+class _Registration:
+    """An agent that registered: the hash of the token that proves it, its endpoint, and what it told."""
+
+    claim: str
+    endpoint: str | None
+    told: dict[str, Any]
+
+    def belongs_to(self, claim: str | None) -> bool:
+        return same_token(hashed(claim or ""), self.claim)
+
+
 class ArenaHost(Server):
     """An arena for one game; its server may serve further ones. Use it as an async context manager, or call `start` and
     `stop`.
@@ -176,16 +188,21 @@ class ArenaHost(Server):
         self.played = 0
         self.limits = limits or MatchLimits()
         self.players: dict[str, Player] = {}
-        self._others, self._timeout, self._on_result = others, timeout, on_result
+        self._arenas, self._timeout, self._on_result = [self, *others], timeout, on_result
         self._scheduled: Counter[str] = Counter()
         self._seeds, self._log = np.random.SeedSequence(seed), SafeMatchLog(log)
         self._came = asyncio.Event()
         self._http: aiohttp.ClientSession | None = None
         self._asked_for: set[asyncio.Task[Any]] = set()
-
-    def routes(self) -> list[web.RouteDef]:
-        """See `Server`."""
-        return ArenaRest([self, *self._others], self.settings.access_token).routes()
+        self._sessions, self._asked = HostedSessions(), dict[str, dict[str, Any]]()
+        self._registered: dict[str, _Registration] = {}
+        self._running: Places[str] = Places(*table.MATCH_CALLS)
+        self._names: Places[str] = Places(*table.REGISTRATIONS)
+        self._by_game: dict[str, ArenaHost] = {}
+        for arena in self._arenas:
+            for name in (*hosted_games(arena.game), arena.game.id, arena.game.name):
+                self._by_game.setdefault(name, arena)
+        self._game_ids = list(self._by_game)
 
     async def start(self) -> None:
         """See `Server`. `url` is an address that agents on this machine can reach."""
@@ -195,12 +212,12 @@ class ArenaHost(Server):
     async def opening(self) -> None:
         """Open the HTTP client for agents over HTTP."""
         self._http = http_client(seconds=3600.0)  # every call has a deadline of its own
-        for one in self._others:
+        for one in self._arenas[1:]:
             await one.opening()
 
     async def closing(self) -> None:
         """End the matches that were asked for, and close the players and the HTTP client."""
-        for one in self._others:
+        for one in self._arenas[1:]:
             await one.closing()
         for task in self._asked_for:
             task.cancel()
@@ -381,47 +398,15 @@ class ArenaHost(Server):
             logger.exception("match %s: who is told the results failed", session.match_id)
         return result
 
-
-@dataclass(frozen=True)
-class _Registration:
-    """An agent that registered: the hash of the token that proves it, its endpoint, and what it told."""
-
-    claim: str
-    endpoint: str | None
-    told: dict[str, Any]
-
-    def belongs_to(self, claim: str | None) -> bool:
-        return same_token(hashed(claim or ""), self.claim)
-
-
-class ArenaRest:
-    """The calls.
-
-    Args:
-        arenas: the hosts, each with its game; the first one answers where a call names no game.
-        access_token: the token that agents must send to register, create or join a session, or start a match; None:
-            no token.
-    """
-
-    def __init__(self, arenas: Sequence[ArenaHost], access_token: str | None) -> None:
-        self._arenas, self._access_token, self._sessions = arenas, access_token, HostedSessions()
-        self._asked: dict[str, dict[str, Any]] = {}
-        self._registered: dict[str, _Registration] = {}
-        self._running: Places[str] = Places(*table.MATCH_CALLS)
-        self._names: Places[str] = Places(*table.REGISTRATIONS)
-        self._by_game: dict[str, ArenaHost] = {}
-        for arena in arenas:
-            for name in (*hosted_games(arena.game), arena.game.id, arena.game.name):
-                self._by_game.setdefault(name, arena)
-        self._game_ids = list(self._by_game)
+    # The calls.
 
     def _players(self) -> dict[str, Player]:
         """Return the players of all games."""
         return {name: player for arena in self._arenas for name, player in arena.players.items()}
 
     def routes(self) -> list[web.RouteDef]:
-        """Return the routes of all calls."""
-        token = self._access_token
+        """See `Server`."""
+        token = self.settings.access_token
         return [
             web.get("/SKILL.md", self._skill),
             posted("/api/register", messages.Register, self._register, token),
@@ -508,7 +493,7 @@ class ArenaRest:
         arena.play_when_asked(self._play(key, arena, body))
         return {"ok": True, "session_id": key, "status": "running"}
 
-    async def _play(self, key: str, arena: ArenaHost, body: messages.StartMatch) -> None:
+    async def _play(self, key: str, arena: "ArenaHost", body: messages.StartMatch) -> None:
         call = self._asked[key]
         try:
             for _ in range(body.num_matches):
@@ -555,7 +540,7 @@ class ArenaRest:
             arena.play_when_asked(self.play_session(arena, session))
         return seat
 
-    async def play_session(self, arena: ArenaHost, session: HostedSession) -> None:
+    async def play_session(self, arena: "ArenaHost", session: HostedSession) -> None:
         """Play the match of a session in which all seats are taken."""
         most, players = session.most_actions, list(session.seats.values())
         limits = arena.limits if most is None else replace(arena.limits, actions=most)
