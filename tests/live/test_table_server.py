@@ -16,7 +16,6 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse, new_table, with_required_fields
 from parlour.training.commands.arguments import TableArguments
 from parlour.training.commands.table import browser_table, players_of
-from parlour.wrappers.agents.base import DelayedAgent
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.server import HEADERS, ServerSettings, server_tls
 from parlour.wrappers.live.poker.host import PokerHost as PokerHost
@@ -28,15 +27,17 @@ from parlour.wrappers.policies.loading import make_policy
 
 
 async def test_a_match_between_a_person_and_a_bot_is_logged_and_replays(tmp_path):
-    bot = PolicyAgent(BARGAINING, make_policy("fair", BARGAINING, seed=1))
+    bot, left = PolicyAgent(BARGAINING, make_policy("fair", BARGAINING, seed=1)), []
+    bot.set_seconds_left = left.append
     with match_log.MatchLog(tmp_path / "log.jsonl") as log:
         async with (
-            TableHost(BARGAINING, [("fair", DelayedAgent(bot, 0.05)), None], seed=3, log=log) as host,
+            TableHost(BARGAINING, [("fair", bot), None], delay=0.05, seed=3, log=log) as host,
             person(host) as ann,
         ):
             await ann.sit()
             state = await ann.turn()
             assert 0 < state["left"] <= 60_000
+            assert 0 < left[0] <= 59.95  # less its delay
             await ann.act(state["turn"], "accept")
             over = await ann.turn()
             assert over["turn_state"]["outcome"]["reason"] == "agreement"

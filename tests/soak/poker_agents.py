@@ -8,12 +8,12 @@ import asyncio
 import json
 import logging
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
-from parlour.envs import game
+from parlour.envs import AgentResponse, TurnState, game
 from parlour.training.commands.supervisor import until_done
-from parlour.wrappers.agents.base import DelayedAgent
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.activity import trim_memory
 from parlour.wrappers.live.poker.agent import ClientSettings, PlayLength, SeatRequest, play
@@ -23,15 +23,28 @@ SEATS = 10
 """Seats of the game with which the bots were made: they play at every smaller table."""
 
 
+class Thinks(PolicyAgent):
+    """A policy that waits before every answer, in the agent's thread."""
+
+    def __init__(self, *args: Any, seconds: float) -> None:
+        super().__init__(*args)
+        self._pause = seconds
+
+    def respond(self, state: TurnState) -> AgentResponse:
+        """Wait, then answer the turn."""
+        time.sleep(self._pause)
+        return super().respond(state)
+
+
 async def run(config: dict[str, Any]) -> None:
     """Play with every agent, in one event loop."""
     holdem = game("holdem", seats=SEATS)
 
     async def one(agent: dict[str, Any]) -> None:
-        bot = PolicyAgent(holdem, make_policy(agent["bot"], holdem, seed=agent["seed"]))
+        bot = make_policy(agent["bot"], holdem, seed=agent["seed"])
         result = await play(
             config["url"],
-            DelayedAgent(bot, config["think"]),
+            Thinks(holdem, bot, seconds=config["think"]),
             seat=SeatRequest(name=agent["name"], api_key=agent["api_key"]),
             length=PlayLength(keep_playing=True),
             client=ClientSettings(retry_after=config["retry_after"]),

@@ -14,7 +14,7 @@ from parlour.envs import Action, AgentResponse, AllowedAction, MessageScope
 from parlour.envs.core.turn_state import Message
 from parlour.training.commands.lookup import searching_agent, where_possible
 from parlour.wrappers.agents.answers import choices, for_people, help_text, parse_typed
-from parlour.wrappers.agents.base import Agent, DelayedAgent, sentence
+from parlour.wrappers.agents.base import Agent, sentence
 from parlour.wrappers.agents.human import HumanAgent
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.agents.search import ReadyAgent
@@ -329,15 +329,6 @@ def test_a_search_that_never_ends_misses_no_deadline_and_the_policys_action_is_p
     assert [each.problem for each in played] == [None, None]
     assert search.begun == 1  # the second one is not begun while the first one goes on
     assert time.monotonic() - began < 5
-
-
-def test_a_delayed_agent_tells_what_is_left_after_its_wait():
-    left = []
-    agent = Searches(lambda: None)
-    agent.set_seconds_left = left.append
-    DelayedAgent(agent, 1.0).set_seconds_left(3.0)
-    DelayedAgent(agent, 1.0).set_seconds_left(None)
-    assert left == [2.0, None]
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from parlour.training.commands.host import several_games
 from parlour.training.commands.lookup import agent, reason_against, tables_of
 from parlour.wrappers.policies import elsewhere
 from parlour.wrappers.policies.base import TrainedFor
-from parlour.wrappers.policies.elsewhere import ElsewherePolicy, MutedPolicy, ScrambledPolicy, statements_of
+from parlour.wrappers.policies.elsewhere import ElsewherePolicy, MutedPolicy, ScrambledPolicy
 from parlour.wrappers.policies.loading import make_policy
 from parlour.wrappers.policies.mlp import MlpPolicy
 from rich.console import Console
@@ -124,7 +124,7 @@ def said(made, policy, seed=3):
     actions = []
     tables = tables_with_seed(made, 40, seed)
     play_until_done(made, [policy], tables, on_decisions=lambda seen: actions.extend(seen.actions.tolist()))
-    of = statements_of(made)
+    of = made.capabilities.talk.statements
     return [action for action in actions if action in of], actions
 
 
@@ -138,7 +138,7 @@ def test_a_muted_policy_says_nothing_and_plays_on(name, options):
 
 def test_a_scrambled_policy_talks_as_often_but_at_random():
     made = envs.game("mafia", seats=6)
-    first = statements_of(made).start
+    first = made.capabilities.talk.statements.start
 
     class Accuser:
         """Always makes the first statement that it may make."""

@@ -156,7 +156,7 @@ def test_what_is_too_large_is_refused_before_it_is_read(tmp_path):
     tracemalloc.stop()
     assert peak < 4e6
     table = archive(tmp_path, observations=parts["w0"], table=part((2**24,), zeros, np.int8), w=parts["w1"] * 2)
-    with pytest.raises(ValueError, match="is not a saved TabularPolicy"):
+    with pytest.raises(ValueError, match="is not a saved MlpPolicy"):
         load_policy(table)
 
 

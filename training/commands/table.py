@@ -19,7 +19,7 @@ from ...envs import GAMES, Game, how_to_play
 from ...envs.core.counted import counted
 from ...envs.core.files import no_files
 from ...envs.core.registry import packages
-from ...wrappers.agents.base import DelayedAgent
+from ...wrappers.agents.base import Agent
 from ...wrappers.agents.llm import statistics_of
 from ...wrappers.live.common.activity import Activity
 from ...wrappers.live.common.limits import short_name
@@ -70,7 +70,7 @@ class Results:
         return f"{self._unit}: {' · '.join(won)}" if won else ""
 
 
-Players = Sequence[tuple[str, DelayedAgent] | None]
+Players = Sequence[tuple[str, Agent] | None]
 """The programs at a table with their names, seat by seat; None: a person."""
 
 
@@ -103,7 +103,7 @@ def players_of(
     agents = lookup.searching_agents(specs, agents, seed, search)
     programs = [short_name(spec) for spec, one in zip(specs, agents, strict=True) if one is not None]
     names = iter(distinct(programs, " "))
-    return [None if one is None else (next(names), DelayedAgent(one, tables.delay)) for one in agents]
+    return [None if one is None else (next(names), one) for one in agents]
 
 
 def browser_table(
@@ -130,7 +130,7 @@ def browser_table(
     """
     rated = "admit" in common  # who goes away must lose before an empty table ends
     common |= {"timeout": tables.turn(2 if rated else players.count(None)), "time_bank": tables.time_bank}
-    common |= {"program_timeout": tables.turn(2), "seed": seed, "log": log}
+    common |= {"program_timeout": tables.turn(2), "seed": seed, "log": log, "delay": tables.delay}
     if game.name == POKER:
         from ...wrappers.live.table.poker import PokerTable
 
@@ -389,7 +389,7 @@ def command(
         )
         if not players.agents and (strong := lookup.of_the_zoo(chosen)):
             print(f"a strong opponent: --agents {strong[0]}", file=sys.stderr)
-        models = statistics_of({name: one.agent for name, one in filter(None, programs)})
+        models = statistics_of(dict(filter(None, programs)))
         activity = Activity(counts=results.counts, score=results.in_words, models=lambda: models)
         supervisor.run(serving(table, console, where(table, "play")), activity)
 

@@ -212,7 +212,8 @@ class TerminalMatch:
             if result.ok or not isinstance(who, LLMAgent):
                 return response, result
             problem = result.error_detail or ""
-            who.statistics.illegal_here()
+            who.statistics.faults["illegal"] += 1
+            who.statistics.replaced += 1
         if self.eyes is None:
             logger.warning("the safe action is played for %s: %s", player, problem)
         elif self._seen(env, self.game.agents.index(player)):  # a refusal of an opponent's answer is private

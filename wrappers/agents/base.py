@@ -1,6 +1,5 @@
-"""Agent: an object that answers TurnStates, such as a policy, a person or a language model. And one that waits."""
+"""Agent: an object that answers TurnStates, such as a policy, a person or a language model."""
 
-import time
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
@@ -50,11 +49,8 @@ def sentence(action: Action, written: Callable[[Any], str] | None = None) -> str
     'submit_offer 96'
     """
     values = (value for value in action.payload.values() if value is not None)
-    return " ".join([action.action_type, *map(written or _written, values)])
-
-
-def _written(value: Any) -> str:
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    whole = (int(value) if isinstance(value, float) and value.is_integer() else value for value in values)
+    return " ".join([action.action_type, *map(written or str, values if written else whole)])
 
 
 def printable(text: str) -> str:
@@ -64,40 +60,3 @@ def printable(text: str) -> str:
     'Take it [2J'
     """
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())
-
-
-class DelayedAgent:
-    """An agent that waits before every answer. It blocks: run it in a thread, as live tables do.
-
-    Args:
-        agent: the agent that answers.
-        seconds: the time to wait.
-
-    Attributes:
-        agent: the agent.
-    """
-
-    def __init__(self, agent: Agent, seconds: float) -> None:
-        self.agent = agent
-        self._seconds = seconds
-
-    def set_seconds_left(self, seconds: float | None) -> None:
-        """Tell the agent the time left after the wait; None: no limit."""
-        set_seconds_left = getattr(self.agent, "set_seconds_left", None)
-        if callable(set_seconds_left):
-            set_seconds_left(None if seconds is None else max(0.0, seconds - self._seconds))
-
-    def respond(self, state: TurnState) -> AgentResponse:
-        """Wait, then answer the turn."""
-        time.sleep(self._seconds)
-        return self.agent.respond(state)
-
-    def thoughts(self) -> dict[str, Any]:
-        """Return the agent's notes on its latest answer."""
-        return thoughts(self.agent)
-
-    def warm_up(self) -> None:
-        """Warm the agent up, if it can."""
-        warm_up = getattr(self.agent, "warm_up", None)
-        if warm_up is not None:
-            warm_up()

@@ -125,11 +125,6 @@ class ModelStatistics:
         self.seconds += call.seconds
         self.cost += ((call.input_size or 0) * prices[0] + (call.output_size or 0) * prices[1]) / 1e6
 
-    def illegal_here(self) -> None:
-        """Count the latest answer, which looked legal, as one that the game refuses."""
-        self.faults["illegal"] += 1
-        self.replaced += 1
-
     @classmethod
     def of(cls, row: Mapping[str, float]) -> Self:
         """Return the numbers that `row` returned."""
@@ -144,18 +139,10 @@ class ModelStatistics:
 
     def row(self) -> dict[str, float]:
         """Return the numbers by name, for tables and files."""
-        faults = {name: self.faults[name] for name in get_args(Fault)}
-        latency = round(self.seconds / max(self.decisions, 1), 3)
-        sizes = {"tokens in": self.input_size, "tokens out": self.output_size}
-        return {
-            "decisions": self.decisions,
-            "replaced": self.replaced,
-            **faults,
-            "retries": self.retries,
-            **sizes,
-            "s/decision": latency,
-            "cost": round(self.cost, 6),
-        }
+        faults = (self.faults[name] for name in get_args(Fault))
+        sizes = self.retries, self.input_size, self.output_size
+        means = round(self.seconds / max(self.decisions, 1), 3), round(self.cost, 6)
+        return dict(zip(COLUMNS, (self.decisions, self.replaced, *faults, *sizes, *means), strict=True))
 
 
 def columns(rows: Mapping[str, Mapping[str, float]]) -> tuple[list[str], list[list[str]]]:
@@ -332,9 +319,13 @@ class Model:
                 text = self._text(reply, call)
                 fault: Fault = "unfinished"
                 try:
-                    text = self._finished(reply, text)
+                    choice, said = reply.choices[0], spoken(text)
+                    if getattr(choice, "finish_reason", None) == "length":
+                        raise ValueError(self._ended())
+                    if not said.strip() and (text.strip() or _thinks(choice.message)):
+                        raise ValueError(self._only_thought())
                     fault = "unparsable"
-                    answer = read(text)
+                    answer = read(said)
                     fault = "illegal"
                     fits(answer)
                     return answer
@@ -342,8 +333,8 @@ class Model:
                     problem = str(error)
                     call.faults.append(fault)
                     again = f"That will not do: {problem[:300]}. Answer with nothing but the JSON object."
-                    shown = spoken(text)[:500] or "…"
-                    chat = [*chat, {"role": "assistant", "content": shown}, {"role": "user", "content": again}]
+                    shown = {"role": "assistant", "content": said[:500] or "…"}
+                    chat = [*chat, shown, {"role": "user", "content": again}]
             raise ModelError(f"{self.name} gave no answer that fits: {problem}", call.faults.pop())
 
     async def first_token(self, chat: Chat, call: ModelCall) -> tuple[str, list[tuple[str, float]] | None]:
@@ -362,16 +353,14 @@ class Model:
                 reply = await _send(client, call, logprobs=True, top_logprobs=MOST_TOKENS, **settings)
             except library().BadRequestError:
                 reply = await _send(client, call, **settings)
-            return self._text(reply, call), _likely_tokens(reply)
-
-    def _finished(self, reply: Any, text: str) -> str:
-        """Return an answer without its thoughts; raise ValueError if it ended too early."""
-        choice, said = reply.choices[0], spoken(text)
-        if getattr(choice, "finish_reason", None) == "length":
-            raise ValueError(self._ended())
-        if not said.strip() and (text.strip() or _thinks(choice.message)):
-            raise ValueError(self._only_thought())
-        return said
+            text = self._text(reply, call)
+        try:
+            tokens = reply.choices[0].logprobs.content[0].top_logprobs
+            likely = [(str(one.token), float(one.logprob)) for one in tokens]
+            total = sum(math.exp(logarithm) for _, logarithm in likely)
+        except (AttributeError, LookupError, TypeError, ValueError, OverflowError):
+            return text, None
+        return text, likely if 0 < total < 1.001 else None
 
     def _text(self, reply: Any, call: ModelCall) -> str:
         call.count(getattr(reply, "usage", None))
@@ -515,8 +504,17 @@ async def _as_model_error(model: Model, call: ModelCall) -> AsyncIterator[None]:
             limit = f"{float(f'{model.timeout:.2g}'):g} s (--llm-timeout)"
             raise ModelError(f"{model.name} gave no answer within {limit}", "late") from None
         except Exception as error:  # errors of the library, of its dependencies, or of an unusual endpoint
+            kinds = {
+                library().APIConnectionError: "it cannot be reached: start its server, or give its URL (--llm-url)",
+                library().APIError: "it answers with an error",
+                ValueError: "it answers with no JSON object",
+                (AttributeError, LookupError, TypeError): "its answer has no choices",
+            }
+            words = next((words for kind, words in kinds.items() if isinstance(error, kind)), "the connection failed")
+            if (status := getattr(error, "status_code", None)) is not None:
+                words = f"{REFUSED}: HTTP {status}"
             fault: Fault = "late" if isinstance(error, library().APITimeoutError) else "failed"
-            raise ModelError(f"{model.name} at {model.where}: {_in_words(error)}", fault) from None
+            raise ModelError(f"{model.name} at {model.where}: {words}", fault) from None
     except ModelError as error:
         call.problem = str(error)
         call.faults.append(error.fault)
@@ -529,30 +527,6 @@ async def _as_model_error(model: Model, call: ModelCall) -> AsyncIterator[None]:
         call.seconds = round(clock() - began, 3)
 
 
-def _in_words(error: Exception) -> str:
-    if (status := getattr(error, "status_code", None)) is not None:
-        return f"{REFUSED}: HTTP {status}"
-    if isinstance(error, library().APIConnectionError):
-        return "it cannot be reached: start its server, or give its URL (--llm-url)"
-    if isinstance(error, library().APIError):
-        return "it answers with an error"
-    if isinstance(error, ValueError):
-        return "it answers with no JSON object"
-    if isinstance(error, AttributeError | LookupError | TypeError):
-        return "its answer has no choices"
-    return "the connection failed"
-
-
 def without_secrets(text: str) -> str:
     """Return a text; of a URL, neither the password nor the query."""
     return re.sub(r"\?.*", "?…", re.sub(r"//[^/@]+@", "//…@", text)) if "://" in text else text
-
-
-def _likely_tokens(reply: Any) -> list[tuple[str, float]] | None:
-    try:
-        tokens = reply.choices[0].logprobs.content[0].top_logprobs
-        likely = [(str(one.token), float(one.logprob)) for one in tokens]
-        total = sum(math.exp(logarithm) for _, logarithm in likely)
-    except (AttributeError, LookupError, TypeError, ValueError, OverflowError):
-        return None
-    return likely if 0 < total < 1.001 else None

@@ -13,16 +13,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...envs.core import turn_state as ts
 from ...envs.core.game import Game
-from ...envs.core.turn_state import (
-    Action,
-    ActionResult,
-    AgentResponse,
-    AllowedAction,
-    MessageIntent,
-    MessageScope,
-    TurnState,
-)
+from ...envs.core.turn_state import Action, AgentResponse, AllowedAction, TurnState
 from .answers import last_action, spoken
 from .base import Agent
 from .language_model import Model, ModelCall, ModelError, ModelStatistics, library, logger
@@ -171,7 +164,9 @@ class LLMAgent:
         schema, read = self._schema(state.allowed_actions), partial(last_action, offers=state.allowed_actions)
         answer = await replace(self.model, timeout=seconds).choose(chat, schema, read, fits, call)
         said = answer.get("say") if self._talks else None
-        messages = [MessageIntent(MessageScope.PUBLIC, said[:300])] if isinstance(said, str) and said.strip() else []
+        messages = (
+            [ts.MessageIntent(ts.MessageScope.PUBLIC, said[:300])] if isinstance(said, str) and said.strip() else []
+        )
         action = self.prompting.action(Action(answer["action_type"], answer["payload"]))
         return AgentResponse(action, messages)
 
@@ -244,28 +239,22 @@ class AgentsAsPolicy:
             observations: not used.
             masks: int8[M, A], the action masks there.
         """
-        responses = finished(self._responses(tables, rows))
-        return np.array(
-            [
-                self._index(tables[row], int(row), response, mask)
-                for row, response, mask in zip(rows, responses, masks, strict=True)
-            ],
-            np.int64,
-        )
-
-    async def _responses(self, tables: Any, rows: NDArray[np.int64]) -> list[AgentResponse | None]:
         turns = asyncio.Semaphore(self.parallel)
 
-        async def respond(row: int) -> AgentResponse | None:
+        async def index(row: int, mask: NDArray[np.int8]) -> int:
             seat = int(tables[row].turn)
             state = decisions_only(self.game.turn_state(tables[row], seat, match_id=f"{row}"))
             async with turns:
-                if self.problem is not None or time.monotonic() >= self._until:
-                    self.unplayed.add(row)
-                    return None
-                return await self._answer(row, seat, state)
+                over = self.problem is not None or time.monotonic() >= self._until
+                response = None if over else await self._answer(row, seat, state)
+            if over:
+                self.unplayed.add(row)
+            return self._index(tables[row], row, response, mask)
 
-        return await asyncio.gather(*(respond(row) for row in rows.tolist()))
+        async def indices() -> list[int]:
+            return await asyncio.gather(*(index(row, mask) for row, mask in zip(rows.tolist(), masks, strict=True)))
+
+        return np.array(finished(indices()), np.int64)
 
     async def _answer(self, row: int, seat: int, state: TurnState) -> AgentResponse | None:
         """Return an agent's answer; None: there is none."""
@@ -294,7 +283,7 @@ class AgentsAsPolicy:
         view = self.game.view
         if response is not None:
             move = view.parse(table, response.action)
-            index = -1 if isinstance(move, ActionResult) else int(view.nearest(table, move))
+            index = -1 if isinstance(move, ts.ActionResult) else int(view.nearest(table, move))
             if index >= 0 and mask[index]:
                 return index
             if self.calls[row]:

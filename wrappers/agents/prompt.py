@@ -39,23 +39,15 @@ def compact(state: Mapping[str, Any]) -> str:
 
 
 def _short(value: Any) -> str:
-    match value:
-        case Mapping():
-            return "{" + ", ".join(f"{name}: {_short(one)}" for name, one in value.items()) + "}"
-        case list() | tuple():
-            return "[" + ", ".join(map(_short, value)) + "]"
-    return _word(value)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{name}: {_short(one)}" for name, one in value.items()) + "}"
+    return f"[{', '.join(map(_short, value))}]" if isinstance(value, list | tuple) else _word(value)
 
 
 def _word(value: Any) -> str:
-    match value:
-        case None:
-            return "none"
-        case bool():
-            return "yes" if value else "no"
-        case float():
-            return f"{value:.10g}"
-    return str(value)
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "yes", False: "no"}[value]
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
 def in_words(state: Mapping[str, Any]) -> str:
@@ -75,10 +67,8 @@ def _sentence(name: str, value: Any) -> str:
     subject = _spoken(name)
     if not re.fullmatch(r"\D\d+", name):  # a code of a skin, which the rules write in lower case
         subject = subject[:1].upper() + subject[1:]
-    if isinstance(value, Mapping | list | tuple):
+    if isinstance(value, Mapping | list | tuple | bool):
         return f"{subject}: {_listed(value)}."
-    if isinstance(value, bool):
-        return f"{subject}: {_word(value)}."
     return f"{subject} is {'not there' if value is None else _word(value)}."
 
 
@@ -88,13 +78,11 @@ def _spoken(name: str) -> str:
 
 
 def _listed(value: Any) -> str:
-    match value:
-        case Mapping():
-            return ", ".join(_named(name, one) for name, one in value.items()) or "none"
-        case list() | tuple():
-            return ("; " if any(isinstance(one, Mapping) for one in value) else ", ").join(
-                map(_listed, value)
-            ) or "none"
+    if isinstance(value, Mapping):
+        return ", ".join(_named(name, one) for name, one in value.items()) or "none"
+    if isinstance(value, list | tuple):
+        between = "; " if any(isinstance(one, Mapping) for one in value) else ", "
+        return between.join(map(_listed, value)) or "none"
     return _word(value)
 
 
@@ -137,19 +125,11 @@ RANKS, SUITS = "23456789TJQKA", "cdhs"
 CARD = re.compile(rf"(?<!\w)([{RANKS}])([{SUITS}])(?!\w)")
 
 
-def _syllables(rng: Random, number: int) -> str:
-    return "".join(rng.choice("bdfgklmnprstvz") + rng.choice("aeiou") for _ in range(3))
-
-
-def _greek(rng: Random, number: int) -> str:
-    return f"{rng.choice('αβγδεζηθλμξπρστφψω')}{number}"
-
-
-def _code(rng: Random, number: int) -> str:
-    return f"x{number}"
-
-
-STYLES: tuple[Callable[[Random, int], str], ...] = (_syllables, _greek, _code)
+STYLES: tuple[Callable[[Random, int], str], ...] = (
+    lambda rng, number: "".join(rng.choice("bdfgklmnprstvz") + rng.choice("aeiou") for _ in range(3)),
+    lambda rng, number: f"{rng.choice('αβγδεζηθλμξπρστφψω')}{number}",
+    lambda rng, number: f"x{number}",
+)
 """How names are invented: the seed, modulo 3, chooses one."""
 
 
@@ -174,9 +154,8 @@ class Skin:
         names: dict[str, str] = {}
         taken = set(vocabulary)
         for word, number in zip(vocabulary, numbers, strict=True):
-            name = invent(rng, number)
-            while name in taken:
-                name = invent(rng, number)
+            while (name := invent(rng, number)) in taken:
+                pass
             taken.add(name)
             names[word] = name
         return names
@@ -211,10 +190,7 @@ class Skin:
         text = re.sub(r"`([^`]+)`", lambda found: f"`{self.names.get(found[1], found[1])}`", text)
         words = {*telltale_words(self.game), *self.game.view.action_spaces, *self.game.agents}
         words |= {name for name in self.names if re.search(r"_|[a-z][A-Z]", name)}  # no words of the language
-        either = {
-            **{word.capitalize(): self.names[word] for word in words},
-            **{word: self.names[word] for word in words},
-        }
+        either = {word.capitalize(): self.names[word] for word in words} | {word: self.names[word] for word in words}
         pattern = "|".join(re.escape(word) for word in sorted(either, key=len, reverse=True))
         text = re.sub(rf"(?<![\w`])(?:{pattern})(?![\w`])", lambda found: either[found[0]], text)
         return CARD.sub(self._card, text)
@@ -230,47 +206,34 @@ class Skin:
         return Action(*_mapped([action.action_type, action.payload], unknown | real, real))
 
     def _renamed(self, value: Any) -> Any:
-        match value:
-            case Mapping():
-                keys = sorted(value, key=lambda key: sha256(f"{self.seed} {key}".encode()).digest())
-                return {self.names.get(key, key): self._renamed(value[key]) for key in keys}
-            case list():
-                return [self._renamed(one) for one in value]
-            case str():
-                return self.names.get(value) or CARD.sub(self._card, value)
-        return value
+        if isinstance(value, Mapping):
+            keys = sorted(value, key=lambda key: sha256(f"{self.seed} {key}".encode()).digest())
+            return {self.names.get(key, key): self._renamed(value[key]) for key in keys}
+        if isinstance(value, str):
+            return self.names.get(value) or CARD.sub(self._card, value)
+        return [self._renamed(one) for one in value] if isinstance(value, list) else value
 
     def _schema(self, schema: Any) -> Any:
         """Return a JSON schema with other property names, and other words in lists of values."""
-        match schema:
-            case Mapping():
-                renamed = {key: self._schema(value) for key, value in schema.items()}
-                if isinstance(schema.get("properties"), Mapping):
-                    properties = {
-                        self.names.get(key, key): self._schema(one) for key, one in schema["properties"].items()
-                    }
-                    renamed["properties"] = properties
-                for key in ("required", "enum", "const"):
-                    if key in schema:
-                        renamed[key] = self._renamed(schema[key])
-                return renamed
-            case list():
-                return [self._schema(one) for one in schema]
-        return schema
+        if isinstance(schema, list):
+            return [self._schema(one) for one in schema]
+        if not isinstance(schema, Mapping):
+            return schema
+        renamed = {key: self._schema(value) for key, value in schema.items()}
+        if isinstance(own := schema.get("properties"), Mapping):
+            renamed["properties"] = {self.names.get(key, key): self._schema(one) for key, one in own.items()}
+        return renamed | {key: self._renamed(schema[key]) for key in ("required", "enum", "const") if key in schema}
 
     def _card(self, card: re.Match[str]) -> str:
         return f"{self.cards[card[1]]}{self.cards[card[2]]}"
 
 
 def _mapped(value: Any, names: Mapping[str, str], words: Mapping[str, str]) -> Any:
-    match value:
-        case Mapping():
-            return {names.get(key, key): _mapped(one, names, words) for key, one in value.items()}
-        case list():
-            return [_mapped(one, names, words) for one in value]
-        case str():
-            return names.get(value) or re.sub(r"\w+", lambda found: words.get(found[0], found[0]), value)
-    return value
+    if isinstance(value, Mapping):
+        return {names.get(key, key): _mapped(one, names, words) for key, one in value.items()}
+    if isinstance(value, str):
+        return names.get(value) or re.sub(r"\w+", lambda found: words.get(found[0], found[0]), value)
+    return [_mapped(one, names, words) for one in value] if isinstance(value, list) else value
 
 
 def _vocabulary(game: Game) -> Iterator[str]:
@@ -410,10 +373,6 @@ class Prompting:
         """The rules in words, in disguise where there is one."""
         return "" if self.game is None else self.text(how_to_play(self.game))
 
-    @cached_property
-    def _rules_of_decisions(self) -> str:
-        return "" if self.game is None else self.text(how_to_play(self.game).replace(f"\n\n{MESSAGE_ONLY}", ""))
-
     def text(self, text: str) -> str:
         """Return a text about the game as the model is shown it."""
         return text if self.disguise is None else self.disguise.text(text)
@@ -434,7 +393,7 @@ class Prompting:
             past: its earlier turns and answers; they are left out without `conversation`.
         """
         waits = any(self.action(Action(one.action_type)).action_type == "message_only" for one in state.allowed_actions)
-        rules = self.rules if waits else self._rules_of_decisions
+        rules = self.rules if waits else self.rules.replace(f"\n\n{self.text(MESSAGE_ONLY)}", "")
         values = {"agent": state.agent_id, "game": state.game_id, "rules": rules, "problem": ""}
         values["answer"] = self.prompts.answer
         words = f"{fill(self.prompts.system, state='', **values)} {self.instructions}".rstrip()

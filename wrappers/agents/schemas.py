@@ -89,14 +89,6 @@ def bounds_of(schema: Any, path: Path = ()) -> Bounds:
     return bounds
 
 
-def is_narrower(offered: Bounds, legal: Bounds) -> bool:
-    """Return whether a number has a bound in `offered` that it does not have in `legal`."""
-    return any(
-        least > legal.get(path, (-inf, inf))[0] or most < legal.get(path, (-inf, inf))[1]
-        for path, (least, most) in offered.items()
-    )
-
-
 def fits(bounds: Bounds, payload: Mapping[str, Any]) -> bool:
     """Return whether all numbers of a payload lie within their bounds."""
     for path, (least, most) in bounds.items():
@@ -155,12 +147,6 @@ def both(own: Mapping[str, Any], offered: Mapping[str, Any]) -> dict[str, Any]:
     return {**own, "properties": parts} if "properties" in own else {**own, **parts}
 
 
-def least_payload(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the least payload of a JSON schema, or of a bare map of properties, which all are required then."""
-    properties = properties_of(schema)
-    return {name: _least(properties[name]) for name in required_of(schema) if isinstance(properties.get(name), Mapping)}
-
-
 def required_of(schema: Any) -> list[str]:
     """Return the names of the values that a payload must have: of a bare map of properties, all."""
     if not isinstance(schema, Mapping):
@@ -210,7 +196,11 @@ def offered_mask(game: Game, table: Any, mask: NDArray[np.int8], offers: Sequenc
         return mask
     offered = {offer.action_type: bounds_of(offer.payload_schema) for offer in offers}
     legal = {offer.action_type: bounds_of(offer.payload_schema) for offer in game.allowed_actions(table)}
-    narrow = {name for name in offered if is_narrower(offered[name], legal.get(name, {}))}
+    narrow = set()  # the types with a bound that the rules do not have
+    for name, bounds in offered.items():
+        own = legal.get(name, {})
+        limits = ((own.get(path, (-inf, inf)), bound) for path, bound in bounds.items())
+        narrow |= {name for (least, most), (low, high) in limits if low > least or high < most}
     kept, outside = mask.copy(), dict[str, list[int]]()
     for start, stop, types in _ranges(game, len(mask)):
         if types and offered.keys() >= set(types) and narrow.isdisjoint(types):
@@ -309,7 +299,11 @@ def quiet_action(offers: Sequence[AllowedAction]) -> Action:
             return Action(name)
     if not offers:
         return Action("pass")
-    return Action(offers[0].action_type, least_payload(offers[0].payload_schema))
+    schema = offers[0].payload_schema
+    parts = {name: properties_of(schema).get(name) for name in required_of(schema)}
+    return Action(
+        offers[0].action_type, {name: _least(part) for name, part in parts.items() if isinstance(part, Mapping)}
+    )
 
 
 def narrowed(legal: Sequence[AllowedAction], offers: Sequence[AllowedAction]) -> list[AllowedAction]:

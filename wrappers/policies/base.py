@@ -4,13 +4,14 @@ import json
 import shlex
 import tokenize
 import tomllib
-import zipfile
 import zlib
 from collections.abc import Mapping
 from math import prod
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO, Self
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 import msgspec
 import numpy as np
@@ -145,6 +146,8 @@ MOST_NUMBERS = 2**26
 """Numbers that a file may hold: 256 MB of float32."""
 LARGEST_MODEL = 2**31
 """Bytes that all parts of a model of another library may have together."""
+HEADERS: Mapping[Any, Any] = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+"""What reads the header of an array, by the version of NumPy's format."""
 
 
 def read_arrays(path: str | PathLike[str], most: int = MOST_NUMBERS) -> dict[str, Any]:
@@ -161,19 +164,17 @@ def read_arrays(path: str | PathLike[str], most: int = MOST_NUMBERS) -> dict[str
         numbers = sum(_numbers(archive, part) for part in parts)
         if numbers > most:
             raise ValueError(f"its arrays have {numbers:,} numbers; {most:,} are allowed")
-        return {part.filename.removesuffix(".npy"): _array(archive, part) for part in parts}
+        arrays = {}
+        for part in parts:
+            with archive.open(part) as data:
+                arrays[part.filename.removesuffix(".npy")] = npy.read_array(data, allow_pickle=False)
+        return arrays
 
 
 def write_arrays(path: str | PathLike[str], arrays: Mapping[str, Any], *, compress: bool = True) -> None:
     """Write arrays by name to a ``.npz``. On a full disk an old file stays as it was, and no new one is begun."""
     with replacing(path) as unfinished, unfinished.open("wb") as file:
         (np.savez_compressed if compress else np.savez)(file, **arrays)
-
-
-def names_of(path: str | PathLike[str]) -> list[str]:
-    """Return the names of the parts of a zip file. The errors are those of `read_arrays`."""
-    with opened(path) as file, _archive(file, LARGEST_MODEL) as archive:
-        return archive.namelist()
 
 
 def read_part(path: str | PathLike[str], name: str) -> bytes:
@@ -186,58 +187,37 @@ def read_part(path: str | PathLike[str], name: str) -> bytes:
         return archive.read(name)
 
 
-def _archive(file: BinaryIO, most: int) -> zipfile.ZipFile:
+def _archive(file: BinaryIO, most: int) -> ZipFile:
     """Return the zip file, whose parts take at most `most` bytes; a part never yields more than it says."""
     try:
-        archive = zipfile.ZipFile(file)
-    except zipfile.BadZipFile as error:
+        archive = ZipFile(file)
+    except BadZipFile as error:
         raise ValueError(f"it is not an .npz file of NumPy or another zip file: {error}") from None
     if (size := sum(part.file_size for part in archive.infolist())) > most:
         raise ValueError(f"its parts have {size:,} bytes; {most:,} are allowed")
     return archive
 
 
-def _numbers(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
+def _numbers(archive: ZipFile, part: ZipInfo) -> int:
     """Return how many numbers an array has, of at least four bytes each, by its header.
 
     Raises:
         ValueError: if the array is not as large as the header says, or holds objects.
     """
     with archive.open(part) as file:
-        shape, _, dtype = _header(file)
+        version = npy.read_magic(file)
+        if version not in HEADERS:
+            raise ValueError(f"an array has version {version} of NumPy's format")
+        shape, _, dtype = HEADERS[version](file)
         size = prod(shape) * dtype.itemsize
         if dtype.hasobject or file.tell() + size != part.file_size:
             raise ValueError(f"{part.filename} is {dtype} of shape {shape}, in {part.file_size:,} bytes")
     return prod(shape) * max(1, dtype.itemsize // 4)
 
 
-def _header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    read: Mapping[tuple[int, int], Any] = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-    version = npy.read_magic(file)
-    if version not in read:
-        raise ValueError(f"an array has version {version} of NumPy's format")
-    shape, by_column, dtype = read[version](file)
-    return shape, by_column, dtype
-
-
-def _array(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Any:
-    with archive.open(part) as file:
-        return npy.read_array(file, allow_pickle=False)
-
-
 Floats = NDArray[np.float32]
 
-DAMAGES = (
-    KeyError,
-    IndexError,
-    AttributeError,
-    EOFError,
-    RuntimeError,
-    ValueError,
-    tokenize.TokenError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
+DAMAGES = (LookupError, AttributeError, EOFError, RuntimeError, ValueError, tokenize.TokenError, BadZipFile, zlib.error)
 """What NumPy and the reading of its arrays raise for a damaged ``.npz``."""
 
 
@@ -324,7 +304,7 @@ class LearnedPolicy:
         raise NotImplementedError
 
     def _value(self, observations: Floats) -> Floats | None:
-        raise NotImplementedError
+        return None
 
     def values(self, observations: NDArray[np.float32]) -> NDArray[np.float32] | None:
         """Return the critic's estimates of the returns, float32[N] in `Payoffs.unit`; None without a critic."""
@@ -365,19 +345,33 @@ class LearnedPolicy:
         raise NotImplementedError
 
     @classmethod
-    def load(cls, path: str | PathLike[str], deterministic: bool = False, seed: int | None = None) -> Self:
+    def load(
+        cls,
+        path: str | PathLike[str],
+        deterministic: bool = False,
+        seed: int | None = None,
+        kinds: Mapping[str, "type[LearnedPolicy]"] = MappingProxyType({}),
+    ) -> Self:
         """Load a file that `save` wrote, in this version or an earlier one.
+
+        Args:
+            path: the file.
+            deterministic: whether to play the most likely action instead of drawing one.
+            seed: seed of the policy's random stream; None takes entropy from the operating system.
+            kinds: other kinds of policies that the file may hold, by an array that only these have.
 
         Raises:
             ValueError: if `save` did not write the file, it is damaged, or the encoder shows hidden information.
         """
+        kind: Any = cls
         try:
             file = read_arrays(path)
+            kind = next((kinds[name] for name in kinds if name in file), cls)
             about = file.pop("trained_for", file.pop("solved_for", None))
             trained_for = None if about is None else msgspec.json.decode(str(about), type=TrainedFor)
-            policy = cls._of_arrays(file, trained_for, deterministic)
+            policy: Self = kind._of_arrays(file, trained_for, deterministic)
         except DAMAGES as error:
-            raise ValueError(f"{path} is not a saved {cls.__name__}: {error}") from None
+            raise ValueError(f"{path} is not a saved {kind.__name__}: {error}") from None
         if trained_for is not None:
             policy.set_trained_for(trained_for)
         policy._words = streams(seed, 1)  # after the try: the error of a bad seed is not about the file

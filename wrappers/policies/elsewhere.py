@@ -21,18 +21,6 @@ Masks = NDArray[np.int8]
 Actions = NDArray[np.int64]
 
 
-def statements_of(game: Game) -> range:
-    """Return the action indices that say something.
-
-    Raises:
-        ValueError: if the game has none.
-    """
-    talk = game.capabilities.talk
-    if talk is None or not talk.statements:
-        raise ValueError(f"{game.id} has no action index that is a statement")
-    return talk.statements
-
-
 class _OtherWords:
     """A policy whose statements are others.
 
@@ -45,7 +33,10 @@ class _OtherWords:
     """
 
     def __init__(self, policy: Policy, game: Game) -> None:
-        self._policy, self._statements = policy, statements_of(game)
+        talk = game.capabilities.talk
+        if talk is None or not talk.statements:
+            raise ValueError(f"{game.id} has no action index that is a statement")
+        self._policy, self._statements = policy, talk.statements
         self.encoder = getattr(policy, "encoder", None)
 
     def act(self, observations: NDArray[np.float32], masks: Masks) -> Actions:

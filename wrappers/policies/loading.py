@@ -1,15 +1,14 @@
 """Policies by name and from files: bots, run folders, saved models, the zoo."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from ...envs.core.game import Game
 from ...envs.core.options import did_you_mean
 from ...envs.core.rollout import RandomPolicy as RandomPolicy
-from .base import DAMAGES, LearnedPolicy, Policy, TrainedFor, names_of, of_settings, read_arrays, read_settings
+from .base import DAMAGES, LearnedPolicy, Policy, TrainedFor, of_settings, read_arrays, read_settings
 from .elsewhere import at_table
 from .mlp import MlpPolicy
 from .sb3 import SB3Policy, load_model
@@ -48,12 +47,9 @@ def load_policy(
     if not file.exists():
         raise FileNotFoundError(f"there is no policy at {file}")
     policy: MlpPolicy | SB3Policy | SolvedPolicy | TabularPolicy
-    parts = _parts(file) if file.suffix == ".npz" else ()
-    kinds: dict[str, Any] = {"table.npy": TabularPolicy, "solved_for.npy": SolvedPolicy}
     try:
         if file.suffix == ".npz":
-            kind = next((kind for part, kind in kinds.items() if part in parts), MlpPolicy)
-            policy = kind.load(file, deterministic, seed)
+            policy = MlpPolicy.load(file, deterministic, seed, {"table": TabularPolicy, "solved_for": SolvedPolicy})
         else:
             model = load_model(file)
     except ValueError as error:
@@ -66,14 +62,6 @@ def load_policy(
     if policy.trained_for is None and (trained_for := _from_run_of(file)) is not None:
         policy.set_trained_for(trained_for)
     return policy
-
-
-def _parts(file: Path) -> Sequence[str]:
-    """Return the names of the parts of a ``.npz``; none of a damaged one, whose reader says so."""
-    try:
-        return names_of(file)
-    except (OSError, *DAMAGES):
-        return ()
 
 
 def _run_of(file: Path) -> Path:

@@ -6,7 +6,7 @@ The network may have skip connections, or a layer that is shared over the seats.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +17,10 @@ Layers = Sequence[tuple[Floats, Floats]]
 """Weights float32[in, out] and biases float32[out], layer by layer."""
 
 
-def _relu(values: Floats) -> Floats:
-    return cast(Floats, np.maximum(values, 0, out=values))
-
-
-def _tanh(values: Floats) -> Floats:
-    return cast(Floats, np.tanh(values, out=values))
-
-
-ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {"ReLU": _relu, "Tanh": _tanh}
+ACTIVATIONS: dict[str, Callable[[Floats], Any]] = {
+    "ReLU": lambda values: np.maximum(values, 0, out=values),
+    "Tanh": lambda values: np.tanh(values, out=values),
+}
 """The activation functions, by the names of PyTorch. They overwrite their argument."""
 
 

@@ -19,10 +19,10 @@ def load_model(file: Path) -> Any:
         ValueError: if there is none, if it is damaged, or if its actions are not discrete.
         ImportError: if the package that saved it is not installed.
     """
-    data = _read_data(file)
     try:
+        data = parsed(read_part(file, "data"), "its part data")
         module = data["policy_class"]["__module__"]
-    except (KeyError, TypeError) as error:
+    except (zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{file} is no model saved by Stable-Baselines3 or sb3-contrib: {error}") from None
     name = _algorithm(module, data)
     try:
@@ -35,19 +35,6 @@ def load_model(file: Path) -> Any:
         return algorithm.load(file, device="cpu")
     except Exception as error:  # pickle, torch and the library fail in many ways
         raise ValueError(f"{file} is damaged: {name}.load ends with {type(error).__name__}") from error
-
-
-def _read_data(file: Path) -> dict[str, Any]:
-    """Return the settings in a saved model, as JSON values.
-
-    Raises:
-        ValueError: if the file is not a saved model.
-    """
-    try:
-        data = parsed(read_part(file, "data"), "its part data")
-    except (zipfile.BadZipFile, KeyError, ValueError) as error:
-        raise ValueError(f"{file} is no model saved by Stable-Baselines3 or sb3-contrib: {error}") from None
-    return data if isinstance(data, dict) else {}
 
 
 def _algorithm(module: str, data: dict[str, Any]) -> str:

@@ -22,6 +22,8 @@ from .buckets import DIGEST, PLACE, Buckets, board_buckets, cached, computed_wor
 
 MOST_NODES = 8
 """Nodes that a history is followed to at once; those with the least weight are dropped."""
+MARKS = (1.0, 0.75, 0.5)
+"""How an observation marks the cards of flop, turn and river."""
 
 
 def can_be_solved(game: Game) -> bool:
@@ -62,9 +64,6 @@ class SolvedPolicy(LearnedPolicy):
 
     def _distribution(self, observations: Floats, masks: NDArray[np.int8]) -> Floats:
         return self._lookup(np.asarray(observations, np.float32), masks)
-
-    def _value(self, observations: Floats) -> Floats | None:
-        return None
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the policy to a ``.npz`` file, with what it was trained for."""
@@ -208,7 +207,7 @@ class SolvedHoldem:
     def _public(self, seen: NDArray[np.float32], mask: NDArray[np.int8]) -> tuple[tuple[int, ...], NDArray[np.float64]]:
         """Return the board, and the strategy of every bucket there: float64[rows, A]."""
         marks = seen[self._slice["board"] : self._slice["board"] + 52]
-        cards = [[card for card in range(52) if marks[card] == mark] for mark in (1.0, 0.75, 0.5)]
+        cards = [[card for card in range(52) if marks[card] == mark] for mark in MARKS]
         board = tuple(card for each in cards for card in each)
         seat = 0 if seen[self._slice["dealer"]] > 0 else 1
         nodes, owed, pot = self._followed(seen, seat)
@@ -250,17 +249,14 @@ class SolvedHoldem:
                         weights[child] = weights.get(child, 0.0) + weight * chance
                 nodes = dict(sorted(weights.items(), key=lambda item: -item[1])[:MOST_NODES])
                 bets[actor] = now
-            if street < 3 and not (history[street + 1 :, :, 0] > 0).any() and not self._street_over(seen, street):
+            marks = seen[self._slice["board"] : self._slice["board"] + 52]
+            if street < 3 and not ((history[street + 1 :, :, 0] > 0).any() or (marks == MARKS[street]).any()):
                 break
             if street < 3:
                 put += bets
                 bets = np.zeros(2)
         owed = max(0.0, float(bets[1 - seat] - bets[seat]))
         return nodes, owed, float(put.sum() + bets.sum())
-
-    def _street_over(self, seen: NDArray[np.float32], street: int) -> bool:
-        marks = seen[self._slice["board"] : self._slice["board"] + 52]
-        return bool((marks == (1.0, 0.75, 0.5)[street]).any())
 
 
 def _legal(action: int, mask: NDArray[np.int8], owed: float) -> int:

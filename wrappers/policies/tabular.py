@@ -45,9 +45,6 @@ class TabularPolicy(LearnedPolicy):
         chances[unknown] = masks[unknown]
         return np.asarray(chances / chances.sum(axis=1, keepdims=True), np.float32)
 
-    def _value(self, observations: Floats) -> Floats | None:
-        return None
-
     def save(self, path: str | PathLike[str]) -> None:
         """Write the policy to a ``.npz`` file, with what it was trained for."""
         write_arrays(path, {"observations": self.observations, "table": self.table, **self._arrays()})

@@ -484,6 +484,7 @@ class TableHost(Server):
         timeout: seconds for a turn; then the game's safe action is played.
         program_timeout: seconds for a turn of a program, and of a person without a page; None: `timeout`.
         time_bank: seconds that a person has in each match for turns that take longer; from 0 up.
+        delay: seconds that a program waits before it is asked.
         seed: the seed of the deals; None takes entropy from the operating system.
         server: where it listens; people need its access token to take a seat.
         admit: who may take a seat at a table of a lobby, which gives the tokens; None: whoever has the access token.
@@ -503,6 +504,7 @@ class TableHost(Server):
         timeout: float = 60.0,
         program_timeout: float | None = None,
         time_bank: float = 0.0,
+        delay: float = 0.0,
         seed: int | None = None,
         server: ServerSettings | None = None,
         admit: Admit | None = None,
@@ -528,6 +530,7 @@ class TableHost(Server):
         self._agents = {seat: player[1] for seat, player in enumerate(players) if player is not None}
         self._players: dict[int, Player] = {}
         short = timeout if program_timeout is None else program_timeout
+        self._delay = delay
         self._timeouts = {"person": timeout, "program": short, "away": min(timeout, short)}
         self._banks = TimeBanks(time_bank)
         self._banked = 0, 0  # the match and the hand for which the banks have been filled
@@ -654,6 +657,7 @@ class TableHost(Server):
         """Ask a program until its turn is over: it may send messages first and decide later."""
         deadline = self._timer.deadline
         while self.session.due == due:
+            await asyncio.sleep(self._delay)
             name = self.session.seats[due.seat].name or ""
             played = await self._players[due.seat].answer(Turn(self.session.state(due.seat), name=name), deadline)
             if played.problem is not None:
