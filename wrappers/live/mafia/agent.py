@@ -34,6 +34,7 @@ from ..common.connection import Connection, ConnectionLimits, Served
 from ..common.limits import SILENT_SECONDS, lacks_token
 from ..common.player import AgentStatistics, Codec, Over, Played, Player, Turn, run
 from ..common.server import Server, ServerSettings, local_url
+from . import messages as wire
 from .agent_policy import (
     AgentPolicy,
     Apart,
@@ -47,21 +48,6 @@ from .agent_policy import (
     replacement,
 )
 from .conversion import turn_state
-from .messages import (
-    NIGHT_ACTIONS,
-    Call,
-    Cancel,
-    GameState,
-    Method,
-    NightAction,
-    PrivateInfo,
-    PublicInfo,
-    Reply,
-    VoteAction,
-    Wired,
-    encode,
-    read,
-)
 
 CALLS = 64
 """Most calls at once on one connection."""
@@ -96,16 +82,16 @@ class MafiaTurn(Turn):
     """
 
     agent_id: str = field(kw_only=True)
-    method: Method = field(kw_only=True)
-    context: GameState = field(kw_only=True)
-    info: PrivateInfo | PublicInfo = field(kw_only=True)
+    method: wire.Method = field(kw_only=True)
+    context: wire.GameState = field(kw_only=True)
+    info: wire.Info = field(kw_only=True)
     chance: random.Random = field(kw_only=True, default_factory=random.Random)
     send: Callable[[str], Awaitable[None]] | None = None
     agent: Any = None
     nobody: str | None = None
     replaced: str | None = None
     said: list[str] = field(default_factory=list)
-    choice: NightAction | VoteAction | None = None
+    choice: wire.NightAction | wire.VoteAction | None = None
     seen: TurnState | None = None
 
     def __post_init__(self) -> None:
@@ -138,21 +124,21 @@ class MafiaTurn(Turn):
         if self.method in STREAM_LIMIT:
             text = "".join(self.said)
             return AgentResponse(Action(self.method, {"text": NOTHING_TO_SAY if self.silent else text}))
-        if not isinstance(self.info, PrivateInfo):
-            return self._chosen(VoteAction(None))
-        kind, targets = NIGHT_ACTIONS.get(str(self.info.self.role)), night_targets(self.info)
-        return self._chosen(NightAction(kind, self.chance.choice(targets)) if kind and targets else None)
+        if not isinstance(self.info, wire.PrivateInfo):
+            return self._chosen(wire.VoteAction(None))
+        kind, targets = wire.NIGHT_ACTIONS.get(str(self.info.self.role)), night_targets(self.info)
+        return self._chosen(wire.NightAction(kind, self.chance.choice(targets)) if kind and targets else None)
 
     @property
     def silent(self) -> bool:
         """Whether it is a statement of nothing."""
         return self.method == "say" and not "".join(self.said).strip()
 
-    def _chosen(self, choice: NightAction | VoteAction | None) -> AgentResponse:
+    def _chosen(self, choice: wire.NightAction | wire.VoteAction | None) -> AgentResponse:
         self.choice = choice
         if choice is None:
             return AgentResponse(Action("pass"))
-        kind = {"actionType": choice.action_type} if isinstance(choice, NightAction) else {}
+        kind = {"actionType": choice.action_type} if isinstance(choice, wire.NightAction) else {}
         return AgentResponse(Action(self.method, {**kind, "targetId": choice.target_id, **beside(choice)}))
 
     def settle(self, answer: Callable[[], Any]) -> tuple[AgentResponse, str | None]:
@@ -165,13 +151,16 @@ class MafiaTurn(Turn):
         decides = self.method == "say" or self.choice is not None
         return self.seen if decides else None
 
-    def ended(self) -> list[Reply]:
+    def ended(self) -> list[wire.Reply]:
         """Return the messages that end the call with what is played."""
         if self.nobody is not None:
-            return [Reply(id=self.id, error=f"there is no agent for {self.agent_id[:64]!r}")]
+            return [wire.Reply(id=self.id, error=f"there is no agent for {self.agent_id[:64]!r}")]
         if self.method not in STREAM_LIMIT:
-            return [Reply(id=self.id, done=True, result=self.choice)]
-        return [*([Reply(id=self.id, chunk=NOTHING_TO_SAY)] if self.silent else []), Reply(id=self.id, done=True)]
+            return [wire.Reply(id=self.id, done=True, result=self.choice)]
+        return [
+            *([wire.Reply(id=self.id, chunk=NOTHING_TO_SAY)] if self.silent else []),
+            wire.Reply(id=self.id, done=True),
+        ]
 
 
 class _Id(Struct):
@@ -206,17 +195,17 @@ class MafiaAgentSession(Codec):
                 if cancel is not None:
                     self._running.pop(cancel.id, None)
                     return []
-            call = read(data, Call)
+            call = wire.read(data, wire.Call)
         except ValueError as error:
             return self.give_up(data=data, problem=f"no call: {error}; send {{id, method, context, info}}")
         if call.id in self._running:
-            return [Reply(id=None, error=f"a call with id {call.id!r} is still running: give each its own")]
+            return [wire.Reply(id=None, error=f"a call with id {call.id!r} is still running: give each its own")]
         if len(self._running) >= CALLS:
-            return [Reply(id=call.id, error=f"{CALLS} calls are running on this connection: wait for one to end")]
+            return [wire.Reply(id=call.id, error=f"{CALLS} calls are running on this connection: wait for one to end")]
         try:
             turn = self._turn(call)
         except ValueError as error:
-            return [Reply(id=call.id, error=str(error))]
+            return [wire.Reply(id=call.id, error=str(error))]
         self._running[turn.id] = turn
         self.known = True
         return [turn]
@@ -237,12 +226,12 @@ class MafiaAgentSession(Codec):
         """Return an error; of a message, with its id if there is one and it is not of a running call."""
         if turn is not None:
             self._running.pop(turn.id, None)
-            return [Reply(id=turn.id, error=problem)]
+            return [wire.Reply(id=turn.id, error=problem)]
         try:
-            call: CallId | None = read(data, _Id).id
+            call: CallId | None = wire.read(data, _Id).id
         except ValueError:
             call = None
-        return [Reply(id=None if call in self._running else call, error=_shown(problem))]
+        return [wire.Reply(id=None if call in self._running else call, error=_shown(problem))]
 
     def tick(self, now: float) -> list[Any]:
         """Close a connection on which no call has come."""
@@ -250,10 +239,10 @@ class MafiaAgentSession(Codec):
             self._silent_until = now + SILENT_SECONDS
         return [Over("no call has come")] if not self.known and now >= self._silent_until else []
 
-    def _turn(self, call: Call) -> MafiaTurn:
-        kind: type[PrivateInfo] | type[PublicInfo] = PublicInfo if call.method in ("say", "vote") else PrivateInfo
-        context = _argument("context", call.context, GameState)
-        info: PrivateInfo | PublicInfo = _argument(f"info of {call.method}", call.info, kind)
+    def _turn(self, call: wire.Call) -> MafiaTurn:
+        kind: type[wire.Info] = wire.PublicInfo if call.method in ("say", "vote") else wire.PrivateInfo
+        context = _argument("context", call.context, wire.GameState)
+        info: wire.Info = _argument(f"info of {call.method}", call.info, kind)
         _check_size(context, info)
         agent = self._addressed(call, info)
         return MafiaTurn(
@@ -269,13 +258,13 @@ class MafiaAgentSession(Codec):
             chance=self._chance,
         )
 
-    def _addressed(self, call: Call, info: PrivateInfo | PublicInfo) -> str:
+    def _addressed(self, call: wire.Call, info: wire.Info) -> str:
         """Return the agent of a call: `agent`, else the self of `info`, else the only agent on the connection.
 
         Raises:
             ValueError: if it is none of these, or two of them disagree.
         """
-        if isinstance(info, PrivateInfo):
+        if isinstance(info, wire.PrivateInfo):
             agent = info.self.id
             if call.agent not in (None, agent):
                 raise ValueError(f"agent is {call.agent!r}, but info is {agent!r}'s")
@@ -292,14 +281,14 @@ class MafiaAgentSession(Codec):
         return next(iter(self._selves))
 
 
-def _argument(what: str, data: Any, kind: type[Wired]) -> Wired:
+def _argument(what: str, data: Any, kind: type[wire.Wired]) -> wire.Wired:
     try:
-        return read(data, kind)
+        return wire.read(data, kind)
     except ValueError as error:
         raise ValueError(_shown(f"{what} is no {kind.__name__}: {error}")) from None
 
 
-def _check_size(context: GameState, info: PrivateInfo | PublicInfo) -> None:
+def _check_size(context: wire.GameState, info: wire.Info) -> None:
     """Check the numbers of players and results, because agents keep them.
 
     Raises:
@@ -309,7 +298,7 @@ def _check_size(context: GameState, info: PrivateInfo | PublicInfo) -> None:
     if count > SEATS:
         raise ValueError(f"context has {count} players; mafia is played by at most {SEATS}")
     names = [context.game_id, *(name for player in context.players for name in (player.id, player.name))]
-    if isinstance(info, PrivateInfo):
+    if isinstance(info, wire.PrivateInfo):
         knowledge = info.private_knowledge
         names += [info.game_state.game_id, info.self.id, info.self.name]
         crowds = len(knowledge.mafia_teammates or ()), len(knowledge.night_actions or ())
@@ -320,9 +309,9 @@ def _check_size(context: GameState, info: PrivateInfo | PublicInfo) -> None:
         raise ValueError(f"an id or name has {len(longest)} characters; at most {NAME} are taken")
 
 
-def _cancel(data: str | bytes) -> Cancel | None:
+def _cancel(data: str | bytes) -> wire.Cancel | None:
     try:
-        return msgspec.json.decode(data, type=Cancel)
+        return msgspec.json.decode(data, type=wire.Cancel)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return None
 
@@ -348,7 +337,7 @@ class ServedAgent:
 
     policy: AgentPolicy
     called: Any  # the same, or `Apart`
-    private: PrivateInfo | None = None
+    private: wire.PrivateInfo | None = None
     thought: str = ""
     moment: tuple[str, int] = ("", 0)  # phase and round of the thought
     winner: str | None = None
@@ -384,7 +373,7 @@ class MafiaAgents(Player):
         if len(self.agents) > AGENTS:
             self._remove(next(iter(self.agents)))
         agent.winner = turn.context.winner
-        if isinstance(turn.info, PrivateInfo):
+        if isinstance(turn.info, wire.PrivateInfo):
             agent.private = turn.info.kept()
         if self.log:
             # What the agent sees, before it can change it; none for an agent that is none of the players, for example.
@@ -396,7 +385,7 @@ class MafiaAgents(Player):
         assert isinstance(turn, MafiaTurn)
         assert deadline is not None
         agent, info = turn.agent, turn.info
-        role = info.self.role if isinstance(info, PrivateInfo) else None
+        role = info.self.role if isinstance(info, wire.PrivateInfo) else None
         shown = turn.context, info
         answer = await ask(agent.called, turn.method, shown, role=role, deadline=deadline, take=turn.take)
         turn.replaced = turn.replaced or replacement(agent.policy)
@@ -497,11 +486,11 @@ class MafiaAgentServer(Server):
         """Answer a client until it disconnects, and remove its agents if it has no name."""
         client = given or secrets.token_hex(16)
         session = MafiaAgentSession(self._deadline, self._random)
-        port = Served(connection, lambda message: encode(message).decode())
+        port = Served(connection, lambda message: wire.encode(message).decode())
 
         async def send(turn: MafiaTurn, text: str) -> None:
             if session.waits(turn):
-                await port.send(Reply(id=turn.id, chunk=text))
+                await port.send(wire.Reply(id=turn.id, chunk=text))
                 await connection.room()
 
         def watch(event: Any) -> None:

@@ -19,18 +19,7 @@ from ....envs.core.options import seconds, whole
 from ...logs.match_log import describe_error
 from ..common.clock import Deadline
 from ..common.player import plain
-from .messages import (
-    NIGHT_ACTIONS,
-    AgentConfig,
-    GameState,
-    Method,
-    NightAction,
-    PrivateInfo,
-    PublicInfo,
-    VoteAction,
-    encode,
-    read,
-)
+from . import messages as wire
 
 
 @runtime_checkable
@@ -47,21 +36,21 @@ class AgentPolicy(Protocol):
     id: str
     name: str
     role: str | None
-    config: AgentConfig
+    config: wire.AgentConfig
 
-    def think(self, context: GameState, private_info: PrivateInfo) -> AsyncIterator[str]:
+    def think(self, context: wire.GameState, private_info: wire.PrivateInfo) -> AsyncIterator[str]:
         """Stream private reasoning, honestly: called before every night action, statement and vote."""
         ...
 
-    def say(self, context: GameState, public_info: PublicInfo) -> AsyncIterator[str]:
+    def say(self, context: wire.GameState, public_info: wire.PublicInfo) -> AsyncIterator[str]:
         """Stream a public statement of one to five sentences; it may be a lie."""
         ...
 
-    async def night_action(self, context: GameState, private_info: PrivateInfo) -> NightAction | None:
+    async def night_action(self, context: wire.GameState, private_info: wire.PrivateInfo) -> wire.NightAction | None:
         """Return the night's choice; None for villagers."""
         ...
 
-    async def vote(self, context: GameState, public_info: PublicInfo) -> VoteAction:
+    async def vote(self, context: wire.GameState, public_info: wire.PublicInfo) -> wire.VoteAction:
         """Return the vote."""
         ...
 
@@ -88,8 +77,8 @@ def model_calls(agent: Any) -> list[dict[str, Any]]:
 
 
 def read_choice(
-    answer: Any, agent_id: str, context: GameState, info: PrivateInfo | PublicInfo
-) -> NightAction | VoteAction | None:
+    answer: Any, agent_id: str, context: wire.GameState, info: wire.Info
+) -> wire.NightAction | wire.VoteAction | None:
     """Return an answer to `night_action` or `vote` as a struct.
 
     Args:
@@ -101,15 +90,15 @@ def read_choice(
         ValueError: if it is no legal choice, or its metadata is no JSON.
         Exception: the attributes of a foreign object may raise anything.
     """
-    night = isinstance(info, PrivateInfo)
-    kind: type[Any] = NightAction if night else VoteAction
+    night = isinstance(info, wire.PrivateInfo)
+    kind: type[Any] = wire.NightAction if night else wire.VoteAction
     if answer is not None:
         if not isinstance(answer, (dict, kind)):
             answer = msgspec.convert(answer, kind, from_attributes=True)
-        answer = read(encode(plain(answer)), kind)  # a struct made by hand may hold anything
-    role = str(info.self.role) if isinstance(info, PrivateInfo) else ""
-    wanted = NIGHT_ACTIONS.get(role) if night else "vote for"
-    open_to = night_targets(info) if isinstance(info, PrivateInfo) else vote_targets(agent_id, context)
+        answer = wire.read(wire.encode(plain(answer)), kind)  # a struct made by hand may hold anything
+    role = str(info.self.role) if isinstance(info, wire.PrivateInfo) else ""
+    wanted = wire.NIGHT_ACTIONS.get(role) if night else "vote for"
+    open_to = night_targets(info) if isinstance(info, wire.PrivateInfo) else vote_targets(agent_id, context)
     if answer is None and wanted is None:
         return None
     if answer is None:
@@ -136,23 +125,23 @@ METADATA = 16_384
 """Most bytes of a night action's metadata, as JSON; longer ones are left out."""
 
 
-def beside(choice: NightAction | VoteAction | None) -> dict[str, Any]:
+def beside(choice: wire.NightAction | wire.VoteAction | None) -> dict[str, Any]:
     """Return the ``metadata`` or ``reason`` of a choice, for admins and logs; {} if there is none."""
-    if isinstance(choice, NightAction) and choice.metadata is not None:
-        size = len(encode(choice.metadata))
+    if isinstance(choice, wire.NightAction) and choice.metadata is not None:
+        size = len(wire.encode(choice.metadata))
         return {"metadata": choice.metadata if size <= METADATA else {"leftOut": f"{size} bytes"}}
-    if isinstance(choice, VoteAction) and isinstance(choice.reason, str):
+    if isinstance(choice, wire.VoteAction) and isinstance(choice.reason, str):
         return {"reason": choice.reason[:REASON]}
     return {}
 
 
-def night_targets(info: PrivateInfo) -> list[str]:
+def night_targets(info: wire.PrivateInfo) -> list[str]:
     """Return the ids of the legal targets of the agent tonight; [] for villagers.
 
     See the AgentPolicy document, Night Action Rules.
     """
     role = info.self.role
-    if role not in NIGHT_ACTIONS or not info.self.alive:
+    if role not in wire.NIGHT_ACTIONS or not info.self.alive:
         return []
     alive = [player for player in info.game_state.players if player.alive]
     if role != "doctor":
@@ -162,7 +151,7 @@ def night_targets(info: PrivateInfo) -> list[str]:
     return spared or [player.id for player in alive]
 
 
-def vote_targets(agent_id: str, context: GameState) -> list[str]:
+def vote_targets(agent_id: str, context: wire.GameState) -> list[str]:
     """Return the ids of the legal targets of a vote; abstaining is legal too."""
     return [player.id for player in context.players if player.alive and player.id != agent_id]
 
@@ -315,8 +304,8 @@ CLOSE_SECONDS = 1.0
 
 async def ask(
     agent: Any,
-    method: Method,
-    arguments: tuple[GameState, PrivateInfo | PublicInfo],
+    method: wire.Method,
+    arguments: tuple[wire.GameState, wire.Info],
     *,
     role: str | None,
     deadline: Deadline,
@@ -352,7 +341,7 @@ async def ask(
 
 
 async def _called(
-    agent: Any, method: Method, arguments: tuple[Any, Any], role: str | None, deadline: Deadline, take: Take
+    agent: Any, method: wire.Method, arguments: tuple[Any, Any], role: str | None, deadline: Deadline, take: Take
 ) -> Any:
     with contextlib.suppress(Exception):  # it plays on without
         if role is not None and agent.role != role:
@@ -411,7 +400,7 @@ class Apart:
             self._loop.call_soon_threadsafe(self._over.set)
 
     async def call(
-        self, _: Any, method: Method, arguments: tuple[Any, Any], role: str | None, deadline: Deadline, take: Take
+        self, _: Any, method: wire.Method, arguments: tuple[Any, Any], role: str | None, deadline: Deadline, take: Take
     ) -> Any:
         """Call the agent in its thread (see `ask`), and `take` in this one."""
         try:  # one that was given up may be about to end
@@ -420,7 +409,7 @@ class Apart:
         except TimeoutError:
             raise RuntimeError("it is still busy with an earlier call") from None
         here = asyncio.get_running_loop()
-        context, info = (read(encode(one), type(one)) for one in arguments)
+        context, info = (wire.read(wire.encode(one), type(one)) for one in arguments)
 
         async def take_here(chunk: Any) -> bool:
             return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(take(chunk), here))  # type: ignore[arg-type]

@@ -21,23 +21,11 @@ from ....envs.core.game import Game
 from ....envs.core.options import named
 from ....envs.core.rollout import encoder_of
 from ....envs.core.turn_state import Action, TurnState
+from ....envs.mafia import table
 from ....envs.mafia.bots import Scripted
 from ....envs.mafia.rules import Choice
-from ....envs.mafia.statements import Act, read
+from ....envs.mafia.statements import CLAIMS, Act, read
 from ....envs.mafia.statements import sentence as statement
-from ....envs.mafia.table import (
-    ACCUSE,
-    CLAIM_DOCTOR,
-    CLAIM_MAFIA,
-    CLAIM_SHERIFF,
-    CLAIM_VILLAGER,
-    CLEARED,
-    DEFEND,
-    FOUND,
-    GENERAL,
-    TARGET,
-    VOTE,
-)
 from ...agents.answers import Spoken, last_choice
 from ...agents.base import sentence
 from ...agents.language_model import Model, ModelCall, ModelError, ModelStatistics, library
@@ -46,20 +34,9 @@ from ...agents.prompt import Chat, fill, load_texts
 from ...logs.match_log import escaped as shown
 from ...policies.base import Policy
 from ..common.player import Worker
+from . import messages as wire
 from .agent_policy import SentenceLimit, night_targets, sentences, vote_targets
 from .conversion import game_of, known_roles, of_context, speeches_a_day, turn_state
-from .messages import (
-    NIGHT_ACTIONS,
-    AgentConfig,
-    GameState,
-    LlmConfig,
-    NightAction,
-    Personality,
-    PrivateInfo,
-    PublicInfo,
-    ScriptedConfig,
-    VoteAction,
-)
 
 logger = logging.getLogger(__name__)
 
@@ -69,29 +46,29 @@ SELF = -1
 """The kind of a player's defence of itself."""
 
 CORES: Mapping[int, Sequence[str]] = {
-    GENERAL: (
+    table.GENERAL: (
         "I have nothing to report.",
         "I have heard nothing that convinces me yet.",
         "I would rather listen for now.",
         "Let us hear the others first.",
     ),
-    ACCUSE: ("I accuse {}.", "I suspect {}.", "I do not trust {}.", "Let us vote out {}.", "{} is suspicious."),
-    DEFEND: ("I defend {}.", "I trust {}.", "I believe {}.", "I vouch for {}.", "{} is innocent."),
+    table.ACCUSE: ("I accuse {}.", "I suspect {}.", "I do not trust {}.", "Let us vote out {}.", "{} is suspicious."),
+    table.DEFEND: ("I defend {}.", "I trust {}.", "I believe {}.", "I vouch for {}.", "{} is innocent."),
     SELF: ("I am innocent.", "I am not mafia.", "I did nothing wrong."),
-    CLEARED: (
+    table.CLEARED: (
         "I am the sheriff, and {} is not mafia.",
         "I am the sheriff, and {} is innocent.",
         "I'm the sheriff, I checked {}, and {} is clear.",
     ),
-    FOUND: (
+    table.FOUND: (
         "I am the sheriff, and {} is mafia.",
         "I'm the sheriff, I investigated {}, and {} is mafia.",
         "I am the sheriff, and {} is guilty.",
     ),
-    CLAIM_SHERIFF: ("I am the sheriff.", "I'm the sheriff."),
-    CLAIM_DOCTOR: ("I am the doctor.", "I'm the doctor."),
-    CLAIM_VILLAGER: ("I am a villager.", "I'm just a villager.", "I am only a simple villager."),
-    CLAIM_MAFIA: ("I am mafia.", "I'm mafia."),
+    table.CLAIM_SHERIFF: ("I am the sheriff.", "I'm the sheriff."),
+    table.CLAIM_DOCTOR: ("I am the doctor.", "I'm the doctor."),
+    table.CLAIM_VILLAGER: ("I am a villager.", "I'm just a villager.", "I am only a simple villager."),
+    table.CLAIM_MAFIA: ("I am mafia.", "I'm mafia."),
 }
 """Sentences by kind of act; ``{}`` is the target's name."""
 
@@ -121,7 +98,7 @@ def phrase(act: Act, speaker: int, names: tuple[str, ...], personality: str, cha
         chance: the random stream that chooses the words.
     """
     kind, target = act
-    cores = CORES[SELF if kind == DEFEND and target == speaker else kind]
+    cores = CORES[SELF if kind == table.DEFEND and target == speaker else kind]
     said = _heard(cores[int(chance.random() * len(cores))], act, speaker, names)
     words = chance.random()
     if words < 0.7:
@@ -143,9 +120,6 @@ def _heard(core: str, act: Act, speaker: int, names: tuple[str, ...]) -> str:
 
 # Decisions.
 
-CLAIMED = {CLAIM_MAFIA: "mafia", CLAIM_DOCTOR: "doctor", CLAIM_SHERIFF: "sheriff", CLAIM_VILLAGER: "villager"}
-"""The claimed role, by kind of statement."""
-
 
 class MafiaDecision(NamedTuple):
     """A decision of an agent: its move, the record, and the policy's input, float32[1, D] and int8[1, A]."""
@@ -155,7 +129,7 @@ class MafiaDecision(NamedTuple):
     move: Choice
     state: TurnState
     game: Game
-    table: Any
+    record: Any
     observations: NDArray[np.float32]
     masks: NDArray[np.int8]
 
@@ -169,43 +143,43 @@ class MafiaDecision(NamedTuple):
         """Whether the statement contradicts what the player knows; opinions are no lies."""
         kind, target = self.move
         state = self.state.game_state
-        if kind in CLAIMED:
-            return bool(state["self"]["role"] != CLAIMED[kind])
-        if kind in (CLEARED, FOUND):
+        if kind in CLAIMS.values():
+            return bool(CLAIMS.get(state["self"]["role"]) != kind)
+        if kind in (table.CLEARED, table.FOUND):
             results = state["privateKnowledge"]["investigationResults"]
             is_mafia = {result["target"]["id"]: result["isMafia"] for result in results}
-            return is_mafia.get(state["players"][target]["id"]) is not (kind == FOUND)
-        if kind in (ACCUSE, DEFEND) and state["self"]["role"] == "mafia":
-            return bool(state["players"][target]["role"] == "mafia") == (kind == DEFEND)
+            return is_mafia.get(state["players"][target]["id"]) is not (kind == table.FOUND)
+        if kind in (table.ACCUSE, table.DEFEND) and state["self"]["role"] == "mafia":
+            return bool(state["players"][target]["role"] == "mafia") == (kind == table.DEFEND)
         return False
 
     def with_action(self, action: int) -> "MafiaDecision":
         """Return the decision for another action index."""
-        return self._replace(move=self.game.rules.decode(self.table, action))
+        return self._replace(move=self.game.rules.decode(self.record, action))
 
 
 def intention(decision: MafiaDecision) -> str:
     """Return a decision in words such as ``"I abstain"``."""
     kind, target = decision.move
     name = decision.names[target] if target >= 0 else ""
-    if kind == TARGET:
+    if kind == table.TARGET:
         return f"I choose {name}"
-    if kind == VOTE:
+    if kind == table.VOTE:
         return f"I vote for {name}" if target >= 0 else "I abstain"
-    itself = kind == DEFEND and target == decision.seat
+    itself = kind == table.DEFEND and target == decision.seat
     return "I will defend myself" if itself else f"I will {STATEMENTS[kind].format(name)}"
 
 
 STATEMENTS = {
-    GENERAL: "say nothing of weight",
-    ACCUSE: "accuse {}",
-    DEFEND: "defend {}",
-    CLEARED: "claim to be the sheriff and to have found {} innocent",
-    FOUND: "claim to be the sheriff and to have found {} to be mafia",
-    CLAIM_SHERIFF: "claim to be the sheriff",
-    CLAIM_DOCTOR: "claim to be the doctor",
-    CLAIM_VILLAGER: "claim to be a villager",
-    CLAIM_MAFIA: "claim to be mafia",
+    table.GENERAL: "say nothing of weight",
+    table.ACCUSE: "accuse {}",
+    table.DEFEND: "defend {}",
+    table.CLEARED: "claim to be the sheriff and to have found {} innocent",
+    table.FOUND: "claim to be the sheriff and to have found {} to be mafia",
+    table.CLAIM_SHERIFF: "claim to be the sheriff",
+    table.CLAIM_DOCTOR: "claim to be the doctor",
+    table.CLAIM_VILLAGER: "claim to be a villager",
+    table.CLAIM_MAFIA: "claim to be mafia",
 }
 """The statements in words; ``{}`` is the target's name."""
 
@@ -227,22 +201,22 @@ class MafiaScriptedAgent:
 
     blocks = False
 
-    def __init__(self, id: str, name: str, config: AgentConfig | None = None, *, seed: int | None = None) -> None:
+    def __init__(self, id: str, name: str, config: wire.AgentConfig | None = None, *, seed: int | None = None) -> None:
         self.id = id
         self.name = name
         self.role: str | None = None
-        self.config = config or AgentConfig(type="scripted")
-        given = asdict(self.config.scripted_config or ScriptedConfig())
+        self.config = config or wire.AgentConfig(type="scripted")
+        given = asdict(self.config.scripted_config or wire.ScriptedConfig())
         self._settings: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         self._settings["seed"] = seed
-        self._personality: Personality = given["personality"] or "analytical"
+        self._personality: wire.Personality = given["personality"] or "analytical"
         self._bots: dict[int, Policy] = {5: Scripted(game_of(5), **self._settings)}  # which checks the settings
         self._random = random.Random(seed)
         self._worker: Worker | None = None
-        self._private: PrivateInfo | None = None
+        self._private: wire.PrivateInfo | None = None
         self._decision: MafiaDecision | None = None
 
-    def player(self, context: GameState) -> tuple[Game, Policy]:
+    def player(self, context: wire.GameState) -> tuple[Game, Policy]:
         """Return the game that loads the context, and the policy that plays it."""
         game = of_context(context)
         bot = self._bots.get(game.seats)  # the observation it reads does not depend on other options
@@ -260,20 +234,20 @@ class MafiaScriptedAgent:
         suspects = [f"{names[(seat - r) % seats]} ({100 * score:.0f})" for score, r in most]
         return [f"Of 100 points of suspicion I give the most to {' and '.join(suspects)}."]
 
-    def remember(self, private_info: PrivateInfo) -> None:
+    def remember(self, private_info: wire.PrivateInfo) -> None:
         """Keep the private information of a call: the calls of statements and votes have none."""
         self._private = private_info.kept()
         self.role = private_info.self.role
 
-    def private_in(self, context: GameState) -> PrivateInfo | None:
+    def private_in(self, context: wire.GameState) -> wire.PrivateInfo | None:
         """Return the private information of a context's match; None: not received."""
         private = self._private
         return None if private is None or private.game_state.game_id != context.game_id else private
 
-    async def think(self, context: GameState, private_info: PrivateInfo) -> AsyncIterator[str]:
+    async def think(self, context: wire.GameState, private_info: wire.PrivateInfo) -> AsyncIterator[str]:
         """Decide, and yield the reasons; see `AgentPolicy`."""
         self.remember(private_info)
-        if context.phase == "NIGHT_ACTIONS" and self.role not in NIGHT_ACTIONS:
+        if context.phase == "NIGHT_ACTIONS" and self.role not in wire.NIGHT_ACTIONS:
             yield "I sleep."
             return
         decision = self._decision = await self._decide(context)
@@ -281,49 +255,49 @@ class MafiaScriptedAgent:
             yield reason + " "
         yield f"So {intention(decision)}{', which is a lie' if decision.is_lie else ''}."
 
-    async def say(self, context: GameState, public_info: PublicInfo) -> AsyncIterator[str]:
+    async def say(self, context: wire.GameState, public_info: wire.PublicInfo) -> AsyncIterator[str]:
         """Yield the sentences of the decided statement; see `AgentPolicy`."""
         decision = await self._decided(context)
         kind, target = decision.move
-        if kind in (TARGET, VOTE):
+        if kind in (table.TARGET, table.VOTE):
             raise ValueError(f"there is nothing to say in {context.phase}")
         said = phrase((kind, target), decision.seat, decision.names, self._personality, self._random)
         for part in sentences(said):
             yield part
 
-    async def night_action(self, context: GameState, private_info: PrivateInfo) -> NightAction | None:
+    async def night_action(self, context: wire.GameState, private_info: wire.PrivateInfo) -> wire.NightAction | None:
         """Return the decided target; see `AgentPolicy`."""
         self.remember(private_info)
-        if self.role not in NIGHT_ACTIONS:
+        if self.role not in wire.NIGHT_ACTIONS:
             return None
         decision = await self._decided(context)
-        return NightAction(NIGHT_ACTIONS[str(self.role)], context.players[decision.move.target].id)
+        return wire.NightAction(wire.NIGHT_ACTIONS[str(self.role)], context.players[decision.move.target].id)
 
-    async def vote(self, context: GameState, public_info: PublicInfo) -> VoteAction:
+    async def vote(self, context: wire.GameState, public_info: wire.PublicInfo) -> wire.VoteAction:
         """Return the decided vote; see `AgentPolicy`."""
         target = (await self._decided(context)).move.target
-        return VoteAction(context.players[target].id if target >= 0 else None)
+        return wire.VoteAction(context.players[target].id if target >= 0 else None)
 
-    async def _decided(self, context: GameState) -> MafiaDecision:
+    async def _decided(self, context: wire.GameState) -> MafiaDecision:
         """Return the decision for this moment: the one of the thought, which is used once, or a new one."""
         decision, self._decision = self._decision, None
         if decision is None or decision.moment != _moment(context):
             decision = await self._decide(context)
         return decision
 
-    async def _decide(self, context: GameState) -> MafiaDecision:
+    async def _decide(self, context: wire.GameState) -> MafiaDecision:
         game, policy = self.player(context)
         state = turn_state(self.id, context, self.private_in(context))
         tables, seat = game.view.load(state)
-        table = tables[0]
-        observations = game.encoders[encoder_of(policy, game)].observation(table, seat)[None]
-        masks = game.mask(table, seat)[None]
+        record = tables[0]
+        observations = game.encoders[encoder_of(policy, game)].observation(record, seat)[None]
+        masks = game.mask(record, seat)[None]
         actions = await self._run(policy.act, observations, masks)
         action = int(np.asarray(actions).reshape(-1)[0])
         if not 0 <= action < masks.size or not masks[0, action]:
             raise ValueError(f"the policy chose action {action}, which is masked")
-        move = game.rules.decode(table, action)
-        return MafiaDecision(_moment(context), seat, move, state, game, table, observations, masks)
+        move = game.rules.decode(record, action)
+        return MafiaDecision(_moment(context), seat, move, state, game, record, observations, masks)
 
     async def _run(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call a function of the policy, in the worker if there is one, and return its result."""
@@ -334,7 +308,7 @@ class MafiaScriptedAgent:
         return await self._worker.call(function, *args)
 
 
-def _moment(context: GameState) -> tuple[str, str, int]:
+def _moment(context: wire.GameState) -> tuple[str, str, int]:
     return context.game_id, context.phase, context.round_number
 
 
@@ -372,7 +346,7 @@ class MafiaPolicyAgent(MafiaScriptedAgent):
         self._warned = False
         self._latest: tuple[MafiaDecision, Any, float | None] | None = None  # chances and value of the latest decision
 
-    def player(self, context: GameState) -> tuple[Game, Policy]:
+    def player(self, context: wire.GameState) -> tuple[Game, Policy]:
         """See `MafiaScriptedAgent`. The game is the policy's own, unless the match is longer or has more statements."""
         self._latest = None
         players, own = len(context.players), self._game.options
@@ -421,9 +395,9 @@ class MafiaPolicyAgent(MafiaScriptedAgent):
         """Return a choice as logs write it."""
         kind, target = decision.move
         ids = [player["id"] for player in decision.state.game_state["players"]]
-        if kind == TARGET:
-            action = Action("nightAction", {"actionType": NIGHT_ACTIONS[str(self.role)], "targetId": ids[target]})
-        elif kind == VOTE:
+        if kind == table.TARGET:
+            action = Action("nightAction", {"actionType": wire.NIGHT_ACTIONS[str(self.role)], "targetId": ids[target]})
+        elif kind == table.VOTE:
             action = Action("vote", {"targetId": ids[target] if target >= 0 else None})
         else:
             action = Action("say", {"text": statement((kind, target), decision.seat, ids)})
@@ -512,21 +486,21 @@ class MafiaLLMAgent(MafiaScriptedAgent):
         self.calls: list[ModelCall] = []
         self.statistics = ModelStatistics()
         self._persona = self.prompts.personas[named("persona", persona, self.prompts.personas)] if persona else ""
-        settings = LlmConfig(model=model.name, temperature=model.temperature, max_tokens=model.max_tokens)
-        self.config = AgentConfig(type="llm", llm_config=settings)
+        settings = wire.LlmConfig(model=model.name, temperature=model.temperature, max_tokens=model.max_tokens)
+        self.config = wire.AgentConfig(type="llm", llm_config=settings)
         self.model = model
         self.replaced = 0
         self._past: deque[str] = deque(maxlen=OWN)
         self._game = ""
         self._held = True
 
-    async def think(self, context: GameState, private_info: PrivateInfo) -> AsyncIterator[str]:
+    async def think(self, context: wire.GameState, private_info: wire.PrivateInfo) -> AsyncIterator[str]:
         """See `AgentPolicy`."""
         self.remember(private_info)
         async for chunk in self._stream(context, "think", self.prompts.think):
             yield chunk
 
-    async def say(self, context: GameState, public_info: PublicInfo) -> AsyncIterator[str]:
+    async def say(self, context: wire.GameState, public_info: wire.PublicInfo) -> AsyncIterator[str]:
         """See `AgentPolicy`; at most five sentences, and no thoughts of the model."""
         said = False
         async for chunk in self._stream(context, "say", self.prompts.say, SentenceLimit(), held=self._held):
@@ -539,32 +513,32 @@ class MafiaLLMAgent(MafiaScriptedAgent):
             for chunk in chunks:
                 yield chunk
 
-    async def night_action(self, context: GameState, private_info: PrivateInfo) -> NightAction | None:
+    async def night_action(self, context: wire.GameState, private_info: wire.PrivateInfo) -> wire.NightAction | None:
         """See `AgentPolicy`."""
         self.remember(private_info)
         self.replacement = None
         targets = night_targets(private_info)
         if not targets:
             return None
-        kind = NIGHT_ACTIONS[str(private_info.self.role)]
+        kind = wire.NIGHT_ACTIONS[str(private_info.self.role)]
         try:
             target, reason = await self._choose(context, self.prompts.night, targets, action=kind)
         except ModelError as error:
             self._replace(context, "nightAction", error)
             return await super().night_action(context, private_info)
-        return NightAction(kind, target, {"reason": reason} if reason else None)
+        return wire.NightAction(kind, target, {"reason": reason} if reason else None)
 
-    async def vote(self, context: GameState, public_info: PublicInfo) -> VoteAction:
+    async def vote(self, context: wire.GameState, public_info: wire.PublicInfo) -> wire.VoteAction:
         """See `AgentPolicy`."""
         try:
             target, reason = await self._choose(context, self.prompts.vote, [None, *vote_targets(self.id, context)])
         except ModelError as error:
             self._replace(context, "vote", error)
             return await super().vote(context, public_info)
-        return VoteAction(target, reason or UNSET)
+        return wire.VoteAction(target, reason or UNSET)
 
     async def _stream(
-        self, context: GameState, method: str, ask: str, cut: SentenceLimit | None = None, held: bool = False
+        self, context: wire.GameState, method: str, ask: str, cut: SentenceLimit | None = None, held: bool = False
     ) -> AsyncIterator[str]:
         """Yield the model's words, and keep them; nothing if it fails."""
         said: list[str] = []
@@ -596,7 +570,7 @@ class MafiaLLMAgent(MafiaScriptedAgent):
         self._held = reader.began_inside or (self._held and bool(call.faults))
 
     async def _choose(
-        self, context: GameState, ask: str, targets: Sequence[str | None], **values: str
+        self, context: wire.GameState, ask: str, targets: Sequence[str | None], **values: str
     ) -> tuple[Any, str]:
         """Return the model's choice of a target, and its reason or "".
 
@@ -632,7 +606,7 @@ class MafiaLLMAgent(MafiaScriptedAgent):
         self.calls = [*self.calls[1 - CALLS :], ModelCall()]
         return self.calls[-1]
 
-    def _replace(self, context: GameState, method: str, error: ModelError, own: bool = False) -> None:
+    def _replace(self, context: wire.GameState, method: str, error: ModelError, own: bool = False) -> None:
         """Count a failure of the model; `own`: it failed after some words, which are kept, with a warning."""
         self.replaced += 1
         self.replacement = None if own else str(error)  # whoever calls it logs a replacement
@@ -640,11 +614,11 @@ class MafiaLLMAgent(MafiaScriptedAgent):
             where = f"{shown(context.game_id[:64])}, {method} of {shown(self.name[:64])}"
             logger.warning("%s: it broke off: %s", where, shown(str(error)))
 
-    def _keep(self, context: GameState, what: str, text: str) -> None:
+    def _keep(self, context: wire.GameState, what: str, text: str) -> None:
         if text.strip():
             self._past.append(f"Round {context.round_number}, {what}: {text[:1000]}")
 
-    def _chat(self, context: GameState, ask: str, **values: str) -> Chat:
+    def _chat(self, context: wire.GameState, ask: str, **values: str) -> Chat:
         if context.game_id != self._game:
             self._game = context.game_id
             self._past.clear()
@@ -657,7 +631,7 @@ class MafiaLLMAgent(MafiaScriptedAgent):
         return [{"role": "system", "content": system}, {"role": "user", "content": seen}]
 
 
-def _in_words(agent_id: str, context: GameState, private: PrivateInfo | None, roles: dict[str, str]) -> str:
+def _in_words(agent_id: str, context: wire.GameState, private: wire.PrivateInfo | None, roles: dict[str, str]) -> str:
     """Return the agent's information as lines of text."""
     names = {player.id: shown(player.name) for player in context.players}
     lines = [f"{context.phase}, day {context.day_number}. {context.mafia_count} mafia live."]

@@ -19,17 +19,7 @@ from ....envs.core.turn_state import TurnState, or_else
 from ....envs.mafia.table import DAYS, SPEECHES
 from ....envs.mafia.view import Knowledge, MafiaState, NightResult, VotingRound
 from ....envs.mafia.view import Player as PlayerState
-from .messages import (
-    UNKNOWN,
-    GameState,
-    Investigation,
-    LastNight,
-    Player,
-    PrivateInfo,
-    PrivateKnowledge,
-    PublicInfo,
-    Statement,
-)
+from . import messages as wire
 
 
 class ContextWriter:
@@ -43,15 +33,15 @@ class ContextWriter:
     def __init__(self, agents: Sequence[str], ids: Sequence[str], names: Sequence[str]) -> None:
         self._ids: dict[str | None, Any] = {None: None, **dict(zip(agents, ids, strict=True))}
         self._names: dict[str | None, Any] = {None: None, **dict(zip(agents, names, strict=True))}
-        self._players: dict[tuple[Any, ...], Player] = {}
+        self._players: dict[tuple[Any, ...], wire.Player] = {}
         self._votings: list[VotingRound] = []  # these only grow: every entry is written once
-        self._statements: list[Statement] = []
+        self._statements: list[wire.Statement] = []
 
-    def private(self, turn_state: TurnState) -> tuple[GameState, PrivateInfo]:
+    def private(self, turn_state: TurnState) -> tuple[wire.GameState, wire.PrivateInfo]:
         """Return the context of a call, and the private information of its agent."""
         state = MafiaState.of(turn_state)
         players = [self._player(player) for player in state.players]
-        context = GameState(
+        context = wire.GameState(
             **self._about(turn_state, state),
             players=players,
             alive_players=[player for player in players if player.alive],
@@ -63,13 +53,13 @@ class ContextWriter:
             statements=self._said(state, turn_state),
         )
         own = self._player(cast(PlayerState, state.own))
-        return context, PrivateInfo(self=own, game_state=context, private_knowledge=self._knowledge(state))
+        return context, wire.PrivateInfo(self=own, game_state=context, private_knowledge=self._knowledge(state))
 
-    def public(self, turn_state: TurnState) -> PublicInfo:
+    def public(self, turn_state: TurnState) -> wire.PublicInfo:
         """Return the public information of a public TurnState."""
         state = MafiaState.of(turn_state)
         last = state.last_night_result
-        return PublicInfo(
+        return wire.PublicInfo(
             **self._about(turn_state, state),
             alive_players=[self._renamed(player) for player in state.alive_players],
             dead_players=[self._renamed(player) for player in state.dead_players],
@@ -84,22 +74,22 @@ class ContextWriter:
     def _renamed(self, player: Any) -> Any:
         return replace(player, id=self._ids[player.id], name=self._names[player.id])
 
-    def _player(self, player: PlayerState) -> Player:
+    def _player(self, player: PlayerState) -> wire.Player:
         key = player.id, player.role, player.eliminated_round
         written = self._players.get(key)
         if written is None:
             name, role, gone = key
-            written = self._players[key] = Player(
+            written = self._players[key] = wire.Player(
                 id=self._ids[name], name=self._names[name], role=role, alive=player.alive, eliminated_round=gone
             )
         return written
 
-    def _last_night(self, state: MafiaState) -> LastNight | None:
+    def _last_night(self, state: MafiaState) -> wire.LastNight | None:
         last, by_id = state.last_night_result, {player.id: self._player(player) for player in state.players}
         if last is None:
             return None
         killed, protected = by_id.get(last.killed or ""), by_id.get(last.protected or "")
-        return LastNight(killed=killed, protected=protected, prevented=last.prevented)
+        return wire.LastNight(killed=killed, protected=protected, prevented=last.prevented)
 
     def _voting_history(self, state: MafiaState) -> list[VotingRound]:
         for voting in state.voting_history[len(self._votings) :]:
@@ -107,20 +97,20 @@ class ContextWriter:
             self._votings.append(replace(voting, eliminated=self._names[voting.eliminated], votes=votes))
         return self._votings.copy()
 
-    def _said(self, state: MafiaState, turn_state: TurnState) -> list[Statement]:
+    def _said(self, state: MafiaState, turn_state: TurnState) -> list[wire.Statement]:
         """Return the statements, with their texts from the messages."""
         written = self._statements
         for i in range(len(written), len(state.statements)):
             said = state.statements[i]
             ids = {"player_id": self._ids[said.player_id], "target_id": self._ids[said.target_id]}
-            written.append(Statement(**{**asdict(said), **ids, "content": turn_state.messages[i].content}))
+            written.append(wire.Statement(**{**asdict(said), **ids, "content": turn_state.messages[i].content}))
         return written.copy()
 
-    def _knowledge(self, state: MafiaState) -> PrivateKnowledge:
+    def _knowledge(self, state: MafiaState) -> wire.PrivateKnowledge:
         own = or_else(state.private_knowledge, Knowledge())
-        knowledge = PrivateKnowledge(
+        knowledge = wire.PrivateKnowledge(
             investigation_results=[
-                Investigation(target=self._player(result.target), is_mafia=result.is_mafia, round=result.round)
+                wire.Investigation(target=self._player(result.target), is_mafia=result.is_mafia, round=result.round)
                 for result in own.investigation_results
             ]
         )
@@ -148,7 +138,7 @@ def game_of(seats: int, speeches: int = 1, days: int = 20, mafia: int | None = N
     return make_game("mafia", seats=seats, discussion_rounds=speeches, max_days=days, mafia=mafia)
 
 
-def of_context(context: GameState, seats: int | None = None) -> Game:
+def of_context(context: wire.GameState, seats: int | None = None) -> Game:
     """Return a game that can load a context, with one seat per player, or with `seats`.
 
     A context does not contain the game's options. The number of discussion rounds follows from the statements, and that
@@ -165,13 +155,13 @@ def of_context(context: GameState, seats: int | None = None) -> Game:
     return game_of(seats, speeches, days, mafia if 1 <= mafia <= (seats - 1) // 2 else None)
 
 
-def speeches_a_day(context: GameState) -> int:
+def speeches_a_day(context: wire.GameState) -> int:
     """Return the most statements of a player on one day; at least 1."""
     said = [(statement.round, statement.player_id) for statement in context.statements or ()]
     return 1 if len(set(said)) == len(said) else max(Counter(said).values())
 
 
-def known_roles(agent_id: str, context: GameState, private: PrivateInfo | None) -> dict[str, str]:
+def known_roles(agent_id: str, context: wire.GameState, private: wire.PrivateInfo | None) -> dict[str, str]:
     """Return the roles that an agent may know, by player id.
 
     Args:
@@ -182,13 +172,13 @@ def known_roles(agent_id: str, context: GameState, private: PrivateInfo | None) 
     over = context.phase == "END"
     roles = {}
     for player in context.players:
-        if player.role not in (None, UNKNOWN) and (over or not player.alive or player.id == agent_id):
+        if player.role not in (None, wire.UNKNOWN) and (over or not player.alive or player.id == agent_id):
             roles[player.id] = str(player.role)
     if private is None:
         if roles.get(agent_id) == "mafia":
             roles |= {player.id: "mafia" for player in context.players if player.role == "mafia"}
         return roles
-    if private.self.role not in (None, UNKNOWN):
+    if private.self.role not in (None, wire.UNKNOWN):
         roles[agent_id] = str(private.self.role)
     if roles.get(agent_id) == "mafia":
         roles |= {mate.id: "mafia" for mate in private.private_knowledge.mafia_teammates or ()}
@@ -198,24 +188,23 @@ def known_roles(agent_id: str, context: GameState, private: PrivateInfo | None) 
     return roles
 
 
-def turn_state(agent_id: str, context: GameState, private: PrivateInfo | None, *, my_turn: bool = True) -> TurnState:
-    """Return the TurnState of an agent, as our game's view writes it.
+def turn_state(agent_id: str, context: wire.GameState, private: wire.PrivateInfo | None) -> TurnState:
+    """Return the TurnState of an agent that has the turn, as our game's view writes it.
 
     Args:
         agent_id: the agent's id.
         context: the context of the call.
         private: its latest private information; None: not received.
-        my_turn: whether it has the turn.
 
     Raises:
         ValueError: if it is none of the players.
     """
     roles, phase = known_roles(agent_id, context, private), DECISIONS.get(context.phase, context.phase)
-    players = [replace(player, role=roles.get(player.id, UNKNOWN)) for player in context.players]
+    players = [replace(player, role=roles.get(player.id, wire.UNKNOWN)) for player in context.players]
     own = next((player for player in players if player.id == agent_id), None)
     if own is None:
         raise ValueError(f"{agent_id!r} is none of the players {', '.join(player.id for player in context.players)}")
-    knowledge = PrivateKnowledge() if private is None else private.private_knowledge
+    knowledge = wire.PrivateKnowledge() if private is None else private.private_knowledge
     last = context.last_night_result
     known = replace(
         context,
@@ -239,7 +228,7 @@ def turn_state(agent_id: str, context: GameState, private: PrivateInfo | None, *
         game_id="mafia-v0",
         agent_id=agent_id,
         phase=phase,
-        is_my_turn=my_turn,
-        current_turn_agent_id=agent_id if my_turn else None,
+        is_my_turn=True,
+        current_turn_agent_id=agent_id,
         game_state=state.to_dict(),
     )

@@ -38,6 +38,7 @@ from ...logs.match_log import describe_error as described
 from ...logs.match_log import escaped as shown
 from ..common.client import Backoff, LiveError, http_client, next_message, open_websocket, retry
 from ..common.clock import Deadline
+from . import messages as wire
 from .agent import MESSAGE_LIMIT
 from .agent_policy import (
     AgentPolicy,
@@ -53,24 +54,8 @@ from .agent_policy import (
     replacement,
 )
 from .conversion import ContextWriter
-from .messages import (
-    NIGHT_ACTIONS,
-    AgentConfig,
-    Cancel,
-    Event,
-    GameState,
-    Method,
-    NightAction,
-    Phase,
-    PrivateInfo,
-    PublicInfo,
-    Reply,
-    VoteAction,
-    encode,
-    read,
-)
 
-_ACTIONS: dict[str, Method] = {"NIGHT_ACTIONS": "nightAction", "DAY_DISCUSSION": "say", "DAY_VOTING": "vote"}
+_ACTIONS: dict[str, wire.Method] = {"NIGHT_ACTIONS": "nightAction", "DAY_DISCUSSION": "say", "DAY_VOTING": "vote"}
 """The method that is called after a thought, by phase."""
 _STREAMS = {"NIGHT_ACTIONS": "night", "DAY_DISCUSSION": "day", "DAY_VOTING": "vote"}
 """The name of a phase in the ids of streams."""
@@ -133,13 +118,13 @@ class DueCall:
 
     number: int
     seat: int
-    method: Method
+    method: wire.Method
     seconds: float
     characters: int
     stream: dict[str, str]
     tries: int = 1
-    context: GameState | None = None
-    info: PrivateInfo | PublicInfo | None = None
+    context: wire.GameState | None = None
+    info: wire.Info | None = None
     choices: int = 0
     called: bool = False
     text: list[str] = field(default_factory=list)
@@ -166,7 +151,7 @@ class DueCall:
 class Step(NamedTuple):
     """What has happened since the last step, in order, and the calls to make now."""
 
-    happened: list[Event | ActionTaken | Fault]
+    happened: list[wire.Event | ActionTaken | Fault]
     calls: list[DueCall]
 
 
@@ -243,7 +228,7 @@ class MafiaHostSession:
         self.roles = [ROLES[role] for role in self.match.table.role[: game.seats].tolist()]
         self._seats = {name: seat for names in (self._names, self._ids) for seat, name in enumerate(names)}
         self._writer = ContextWriter(game.agents, self._ids, self._names)
-        self._phase: Phase = "SETUP"
+        self._phase: wire.Phase = "SETUP"
         self._round = 1
         self._events = 0
         self._messages: list[Message] = []  # the statements
@@ -256,7 +241,7 @@ class MafiaHostSession:
         self._running: dict[int, DueCall] = {}
         self._count = 0
         self._calls: list[DueCall] = []
-        self._happened: list[Event | ActionTaken | Fault] = []
+        self._happened: list[wire.Event | ActionTaken | Fault] = []
 
     # Reports.
 
@@ -268,7 +253,7 @@ class MafiaHostSession:
         self._go_on()
         return self._step()
 
-    def arguments(self, number: int) -> tuple[GameState, PrivateInfo | PublicInfo]:
+    def arguments(self, number: int) -> tuple[wire.GameState, wire.Info]:
         """Return the arguments of a call, written now: at night, teammates may have chosen since the thought.
 
         Raises:
@@ -347,7 +332,7 @@ class MafiaHostSession:
     def _tell(self, event_type: str, private: bool = False, **payload: Any) -> None:
         """Report an event; private events are for those who may see all roles."""
         self._events += 1
-        event = Event(
+        event = wire.Event(
             event_type=event_type,
             game_id=self.game_id,
             sequence=self._events,
@@ -378,7 +363,7 @@ class MafiaHostSession:
 
     # The phases.
 
-    def _enter(self, phase: Phase) -> None:
+    def _enter(self, phase: wire.Phase) -> None:
         """Enter a phase, and report it if it is a new one."""
         if phase == self._phase:
             return
@@ -401,7 +386,7 @@ class MafiaHostSession:
             night = table.phase == NIGHT
             self._enter("NIGHT_ACTIONS" if night else "DAY_VOTING")
             living = np.flatnonzero(table.alive).tolist()
-            by_role = [seat for role in NIGHT_ACTIONS for seat in living if self.roles[seat] == role]
+            by_role = [seat for role in wire.NIGHT_ACTIONS for seat in living if self.roles[seat] == role]
             self._order, self._choices, self._public = by_role if night else living, {}, None
             self._beside, self._replaced = {}, {}
             for seat in self._order:
@@ -413,7 +398,7 @@ class MafiaHostSession:
         night = self._phase == "NIGHT_ACTIONS"
         if night:
             record_log(self._shown, "night")[self._round - 1, seat] = target
-            agent, target_id, kind = self._ids[seat], self._ids[target], NIGHT_ACTIONS[self.roles[seat]]
+            agent, target_id, kind = self._ids[seat], self._ids[target], wire.NIGHT_ACTIONS[self.roles[seat]]
             self._tell("NIGHT_ACTION_SUBMITTED", True, agentId=agent, actionType=kind, targetId=target_id, **said)
             if kind == "INVESTIGATE":
                 found = self.roles[target] == "mafia"
@@ -429,7 +414,8 @@ class MafiaHostSession:
     def _resolve_night(self) -> None:
         table, agents = self.match.table, self.game.agents
         for seat, target in self._choices.items():
-            payload = {"actionType": NIGHT_ACTIONS[self.roles[seat]], "targetId": agents[target], **self._beside[seat]}
+            kind = wire.NIGHT_ACTIONS[self.roles[seat]]
+            payload = {"actionType": kind, "targetId": agents[target], **self._beside[seat]}
             self._play(seat, Choice(TARGET, target), Action("nightAction", payload), self._replaced.get(seat))
         killed = int(table.killed)
         self._enter("MORNING_REVEAL")
@@ -489,7 +475,7 @@ class MafiaHostSession:
 
     # The calls.
 
-    def _call(self, seat: int, method: Method, thought: DueCall | None = None, tries: int = 1) -> None:
+    def _call(self, seat: int, method: wire.Method, thought: DueCall | None = None, tries: int = 1) -> None:
         """Add a call; `thought`: the call of `think` before it, with the same context."""
         limits = self.limits
         seconds = {"think": limits.think, "say": limits.say}.get(method, limits.act)
@@ -510,7 +496,7 @@ class MafiaHostSession:
         self._shown.turn = -1
         return self.game.turn_state(self._shown, seat, self._messages, self.game_id)
 
-    def _public_info(self) -> PublicInfo:
+    def _public_info(self) -> wire.PublicInfo:
         """Return the public information; it is the same until the next phase."""
         if self._public is None:
             self._public = self.game.public_turn_state(self._shown, self._messages, self.game_id)
@@ -627,7 +613,7 @@ class HostedMatch:
         seed: int | None = None,
         limits: MafiaLimits | None = None,
         note: Note = lambda kind, **fields: None,
-        on_event: Callable[[Event], None] = lambda event: None,
+        on_event: Callable[[wire.Event], None] = lambda event: None,
     ) -> None:
         players = [(agent.id, agent.name) for agent in agents]
         self.session = MafiaHostSession(game, players, game_id=game_id, seed=seed, limits=limits)
@@ -706,7 +692,7 @@ class HostedMatch:
 
     def _report(self, step: Step) -> None:
         for one in step.happened:
-            if isinstance(one, Event):
+            if isinstance(one, wire.Event):
                 self._note("event", event=one)
                 try:
                     self._on_event(one)
@@ -728,10 +714,10 @@ class HostedMatch:
         logger.warning("%s, %s of %s: %s%s", where, what, who, problem, instead)
 
 
-def _config(agent: AgentPolicy) -> dict[str, AgentConfig]:
+def _config(agent: AgentPolicy) -> dict[str, wire.AgentConfig]:
     """Return an agent's config for the log; a config of another type is left out, as it may hold secrets."""
     config = getattr(agent, "config", None)
-    return {"config": config} if type(config) is AgentConfig else {}
+    return {"config": config} if type(config) is wire.AgentConfig else {}
 
 
 class MafiaHost:
@@ -757,7 +743,7 @@ class MafiaHost:
         limits: MafiaLimits | None = None,
         seed: int | None = None,
         log: MatchLog | None = None,
-        on_event: Callable[[Event], None] = lambda event: None,
+        on_event: Callable[[wire.Event], None] = lambda event: None,
     ) -> None:
         if game.name != "mafia":
             raise ValueError(f"{game.id} is not mafia")
@@ -835,7 +821,7 @@ class ServiceConnection:
         self._address = address.update_query(client=secrets.token_hex(16))  # the service keeps our agents by it
         self._headers = {} if access_token is None else {"Authorization": f"Bearer {access_token}"}
         self._calls = 0
-        self._inboxes: dict[Any, asyncio.Queue[Reply]] = {}  # of the running calls
+        self._inboxes: dict[Any, asyncio.Queue[wire.Reply]] = {}  # of the running calls
         self._http: aiohttp.ClientSession | None = None
         self._socket: aiohttp.ClientWebSocketResponse | None = None
         self._reader: asyncio.Task[None] | None = None
@@ -843,8 +829,8 @@ class ServiceConnection:
         self._backoff = Backoff(RETRY_SECONDS, TRIES, first_tries=1)
 
     async def call(
-        self, method: Method, agent_id: str, context: GameState, info: PrivateInfo | PublicInfo
-    ) -> AsyncGenerator[Reply, None]:
+        self, method: wire.Method, agent_id: str, context: wire.GameState, info: wire.Info
+    ) -> AsyncGenerator[wire.Reply, None]:
         """Forward a call and yield the parts of its answer; the last one is the end.
 
         Raises:
@@ -852,11 +838,11 @@ class ServiceConnection:
         """
         socket = await self._open()
         self._calls = call = self._calls + 1
-        inbox: asyncio.Queue[Reply] = asyncio.Queue(WAITING)
+        inbox: asyncio.Queue[wire.Reply] = asyncio.Queue(WAITING)
         self._inboxes[call] = inbox
         message = {"id": call, "method": method, "context": context, "info": info, "agent": agent_id}
         try:
-            await socket.send_str(encode(message).decode())
+            await socket.send_str(wire.encode(message).decode())
             while True:
                 part = await inbox.get()
                 if part.error is not UNSET:
@@ -867,7 +853,7 @@ class ServiceConnection:
         finally:
             if self._inboxes.pop(call, None) is not None and not socket.closed:  # it is given up
                 with contextlib.suppress(ConnectionError):
-                    await socket.send_str(encode(Cancel(id=call)).decode())
+                    await socket.send_str(wire.encode(wire.Cancel(id=call)).decode())
 
     async def close(self) -> None:
         """Close the connection and the client."""
@@ -918,9 +904,9 @@ class ServiceConnection:
         complaints = 0
         while (data := await next_message(socket)) is not None:
             try:
-                part = read(data, Reply)
+                part = wire.read(data, wire.Reply)
             except ValueError as error:
-                part = Reply(id=None, error=f"unreadable: {error}")
+                part = wire.Reply(id=None, error=f"unreadable: {error}")
             if part.id is not None:
                 self._put(part)
                 continue
@@ -930,16 +916,16 @@ class ServiceConnection:
                 logger.warning("%s: closing the connection after %d such messages", self.url, COMPLAINTS)
                 await socket.close()
         for call in list(self._inboxes):
-            self._put(Reply(id=call, error="the connection was lost"))
+            self._put(wire.Reply(id=call, error="the connection was lost"))
 
-    def _put(self, part: Reply) -> None:
+    def _put(self, part: wire.Reply) -> None:
         """Put a part of an answer into the queue of its call, if that is running."""
         inbox = self._inboxes.pop(part.id, None) if part.ends else self._inboxes.get(part.id)
         if inbox is None or not (part.ends or part.chunk):
             return
         if inbox.full():
             inbox.get_nowait()
-            part = Reply(id=part.id, error="too many chunks at once")
+            part = wire.Reply(id=part.id, error="too many chunks at once")
         inbox.put_nowait(part)
 
 
@@ -957,33 +943,33 @@ class RemoteAgent:
         self.id = id
         self.name = name
         self.role: str | None = None
-        self.config = AgentConfig(type="scripted")
+        self.config = wire.AgentConfig(type="scripted")
         self.connection = connection
 
-    def think(self, context: GameState, private_info: PrivateInfo) -> AsyncIterator[str]:
+    def think(self, context: wire.GameState, private_info: wire.PrivateInfo) -> AsyncIterator[str]:
         """See `AgentPolicy`."""
         return self._stream("think", context, private_info)
 
-    def say(self, context: GameState, public_info: PublicInfo) -> AsyncIterator[str]:
+    def say(self, context: wire.GameState, public_info: wire.PublicInfo) -> AsyncIterator[str]:
         """See `AgentPolicy`."""
         return self._stream("say", context, public_info)
 
-    async def night_action(self, context: GameState, private_info: PrivateInfo) -> NightAction | None:
+    async def night_action(self, context: wire.GameState, private_info: wire.PrivateInfo) -> wire.NightAction | None:
         """See `AgentPolicy`; raises ValueError for an unreadable answer."""
         result = await self._result("nightAction", context, private_info)
-        return None if result is None else read(result, NightAction)
+        return None if result is None else wire.read(result, wire.NightAction)
 
-    async def vote(self, context: GameState, public_info: PublicInfo) -> VoteAction:
+    async def vote(self, context: wire.GameState, public_info: wire.PublicInfo) -> wire.VoteAction:
         """See `AgentPolicy`; raises ValueError for an unreadable answer."""
-        return read(await self._result("vote", context, public_info), VoteAction)
+        return wire.read(await self._result("vote", context, public_info), wire.VoteAction)
 
-    async def _stream(self, method: Method, context: GameState, info: PrivateInfo | PublicInfo) -> AsyncIterator[str]:
+    async def _stream(self, method: wire.Method, context: wire.GameState, info: wire.Info) -> AsyncIterator[str]:
         async with contextlib.aclosing(self.connection.call(method, self.id, context, info)) as parts:
             async for part in parts:
                 if part.chunk is not UNSET:
                     yield part.chunk
 
-    async def _result(self, method: Method, context: GameState, info: PrivateInfo | PublicInfo) -> Any:
+    async def _result(self, method: wire.Method, context: wire.GameState, info: wire.Info) -> Any:
         async with contextlib.aclosing(self.connection.call(method, self.id, context, info)) as parts:
             results = [part.result async for part in parts if part.ends]
         return None if results[0] is UNSET else results[0]

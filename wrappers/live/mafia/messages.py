@@ -132,6 +132,9 @@ class PrivateInfo(Struct, kw_only=True, rename="camel"):
         return PrivateInfo(self=me.self, game_state=state, private_knowledge=me.private_knowledge)
 
 
+Info: TypeAlias = PublicInfo | PrivateInfo
+"""The second argument of a call."""
+
 # Answers.
 
 
