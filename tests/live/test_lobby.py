@@ -19,9 +19,8 @@ from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.lobby import host as stores
 from parlour.wrappers.live.lobby.host import LobbyHost, LobbyStore
 from parlour.wrappers.live.lobby.messages import Offer, Opponent
-from parlour.wrappers.live.table.host import TableHost
+from parlour.wrappers.live.table.host import PlayerResult, TableHost
 from parlour.wrappers.live.table.poker import PokerTable
-from parlour.wrappers.live.table.results import PlayerResult
 
 OFFERS = (
     Offer("bargaining", 2, False, (Opponent("fair", False, (2,)), Opponent("zoo:bargaining", True, (2,)))),

@@ -18,10 +18,9 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.training.commands.table import Results
 from parlour.wrappers.live.poker.host_session import PokerHostSession, PokerRules
-from parlour.wrappers.live.table import results as ended_matches
-from parlour.wrappers.live.table.host import TableHost
+from parlour.wrappers.live.table import host as ended_matches
+from parlour.wrappers.live.table.host import EndedMatches, PlayerResult, TableHost, TableResult
 from parlour.wrappers.live.table.poker import PokerHands, PokerTable
-from parlour.wrappers.live.table.results import EndedMatches, PlayerResult, TableResult
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.replay.phh_writer import phhs
 

@@ -26,8 +26,7 @@ from ...wrappers.live.common.limits import short_name
 from ...wrappers.live.common.server import ServerSettings
 from ...wrappers.live.lobby.host import LobbyHost
 from ...wrappers.live.lobby.messages import Offer, Opponent, Preset
-from ...wrappers.live.table.host import TableHost
-from ...wrappers.live.table.results import TableResult
+from ...wrappers.live.table.host import TableHost, TableResult
 from ...wrappers.logs.match_log import MatchLog
 from ...wrappers.replay.log_reader import distinct
 from ..terminal.console import Console

@@ -25,8 +25,7 @@ from aiohttp.web_urldispatcher import PrefixedSubAppResource
 from ..common.database import IN_MEMORY, Database, SaveError
 from ..common.limits import NAMES, Pace, account_of, bearer_token, folded, hashed, lacks_token, problem_of, short_name
 from ..common.server import HEADERS, BadBody, Server, ServerSettings, page_routes, read_struct
-from ..table.host import PAGE, SHARED, TableHost
-from ..table.results import EndedMatches, PlayerResult, TableResult, ignored
+from ..table.host import PAGE, SHARED, EndedMatches, PlayerResult, TableHost, TableResult, ignored
 from . import messages
 from .messages import ListedResult, ListedTable, Lobby, NewPerson, NewTable, Offer, Opened, Person, Preset, Refused
 

@@ -12,7 +12,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from ..common.limits import ChosenToken
-from ..table.results import PlayerResult
+from ..table.host import PlayerResult
 
 STATUS = {
     (UNAUTHORIZED := "UNAUTHORIZED"): 401,
@@ -165,7 +165,7 @@ class ListedTable(Struct, kw_only=True):
 class ListedResult(Struct, kw_only=True):
     """A finished match; `ended_at`: the time in UTC (ISO 8601).
 
-    If it has a `log`, ``/results/NUMBER/`` has its files (see `..table.results.KINDS`).
+    If it has a `log`, ``/results/NUMBER/`` has its files (see `..table.host.KINDS`).
     """
 
     number: int

@@ -8,18 +8,22 @@ person has seen hidden information. So it is with a person who has no connection
 that person comes back.
 
 `TableHost` has the connections, the timers and the programs. It runs in one event loop and never blocks on a client or
-a program.
+a program. It tells a lobby the results, and people the files of a match that ended (`EndedMatches`): its log, its
+replay, and hands of hold'em as PHH. The log of a match says all: therefore nothing is given out before the end.
 """
 
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from itertools import count
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+import msgspec
 import numpy as np
 from aiohttp import web
 from msgspec.structs import replace
@@ -36,16 +40,133 @@ from ....envs.core.view import default_parts
 from ....envs.render.svg import plain
 from ... import replay
 from ...agents.base import Agent
-from ...logs.match_log import MatchLog, SafeMatchLog, describe_error
+from ...logs.match_log import Lines, MatchLog, SafeMatchLog, describe_error
+from ...replay.log_reader import moments
+from ...replay.page import page
+from ...replay.phh_writer import phhs
 from ..common.clock import Deadline, Outgoing, SessionTimer, TimeBanks
 from ..common.connection import Connection, ConnectionLimits
-from ..common.limits import Admit, admit_by_token, folded, problem_of, same_token
+from ..common.limits import Admit, Pace, admit_by_token, client_of, folded, problem_of, same_token
 from ..common.match_session import MatchLimits, MatchSession
 from ..common.player import Player, Turn
-from ..common.server import Server, ServerSettings, page_routes
+from ..common.server import HEADERS, Server, ServerSettings, page_routes
 from . import messages
 from .messages import Error, State
-from .results import EndedMatches, OnResult, PlayerResult, TableResult, ignored, log_of
+
+KINDS = {"replay.html": "text/html", "log.jsonl": "application/jsonl", "hands.phhs": "text/plain"}
+"""The files of a match that has ended, and their content types. Only hold'em has hands."""
+KEPT = 20
+"""Files that are kept, so that each is made once."""
+MOST_SHOWN = 100
+"""The latest hands or matches of a log that its replay shows; each takes some 25 ms to draw."""
+MADE, MADE_AT_ONCE = 0.1, 5
+"""Files that are made for an address per second, and at once; further ones get HTTP 429."""
+LOG_LIMIT = 2**22
+"""The most bytes of a log; a longer one is not kept."""
+REPLAY_HEADERS = {
+    **HEADERS,
+    # The page is one file. In a sandbox it has no part in the tokens that this site keeps in the browser.
+    "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "img-src data:; sandbox allow-scripts",
+}
+
+
+class PlayerResult(msgspec.Struct):
+    """What a match brought to a player.
+
+    Attributes:
+        name: the player's name.
+        program: whether the player is a program.
+        payoff: the payoff, in the game's unit; chips won in hold'em.
+    """
+
+    name: str
+    program: bool
+    payoff: float
+
+
+@dataclass(frozen=True)
+class TableResult:
+    """A finished match; in hold'em a hand, or in a lobby all hands of a table.
+
+    Attributes:
+        players: the players, seat by seat.
+        reason: why the match ended.
+        log: its log as everybody may see it now (see `EndedMatches`); empty: none.
+        episodes: 1; in hold'em the number of hands.
+    """
+
+    players: tuple[PlayerResult, ...]
+    reason: str
+    log: bytes = b""
+    episodes: int = 1
+
+
+OnResult: TypeAlias = Callable[[TableResult], None]
+"""Called with the result of a match."""
+
+
+def ignored(result: TableResult) -> None:
+    """Tell nobody of a result."""
+
+
+def log_of(events: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return the log of these events, as `MatchLog` writes it; empty if it is too long."""
+    lines = Lines()
+    log = b"".join(lines.line(**event) for event in events)
+    return log if len(log) <= LOG_LIMIT else b""
+
+
+class EndedMatches:
+    """Answers with the files of matches. A replay or hands are made once, in a thread, one at a time."""
+
+    def __init__(self) -> None:
+        self._made: OrderedDict[tuple[bytes, str], bytes] = OrderedDict()
+        self._one_at_a_time = asyncio.Lock()
+        self._pace = Pace(MADE, MADE_AT_ONCE)
+
+    async def answer(self, request: web.Request, log: bytes, title: str) -> web.Response:
+        """Return one of the files (`KINDS`) of a match, which the path of the request names.
+
+        Raises:
+            web.HTTPNotFound: if there is no such file, or no log.
+            web.HTTPTooManyRequests: if too many had to be made for this address.
+        """
+        file = request.match_info["file"]
+        if not log or file not in KINDS:
+            raise web.HTTPNotFound(text=f"there is no {file[:40]!a} of this match\n")
+        body = log if file == "log.jsonl" else await self._make(client_of(request), log, file, title)
+        if not body:
+            raise web.HTTPNotFound(text="hand histories are of hold'em\n")
+        saved = {"Content-Disposition": f'attachment; filename="{title}-{file}"'}
+        headers = REPLAY_HEADERS if file == "replay.html" else HEADERS | saved
+        return web.Response(body=body, content_type=KINDS[file], charset="utf-8", headers=headers)
+
+    async def _make(self, address: str, log: bytes, file: str, title: str) -> bytes:
+        async with self._one_at_a_time:
+            if (log, file) not in self._made:
+                if self._pace.wait(address) is None:
+                    why, wait = "too many replays of this address; try again later", {"Retry-After": f"{1 / MADE:g}"}
+                    raise web.HTTPTooManyRequests(text=why, headers=wait)
+                self._made[log, file] = await asyncio.to_thread(
+                    _replay if file == "replay.html" else _hands, log, title
+                )
+            self._made.move_to_end((log, file))
+            if len(self._made) > KEPT:
+                self._made.popitem(last=False)
+            return self._made[log, file]
+
+
+def _replay(log: bytes, title: str) -> bytes:
+    lines = log.splitlines(keepends=True)
+    begins = [place for place, line in enumerate(lines) if line.startswith((b'{"kind":"hand"', b'{"kind":"match"'))]
+    note = f"The latest {MOST_SHOWN} of {len(begins)}; the log has all." if len(begins) > MOST_SHOWN else ""
+    return page(moments(b"".join(lines[begins[-MOST_SHOWN] :]) if note else log), title, lambda: note).encode()
+
+
+def _hands(log: bytes, title: str) -> bytes:
+    return phhs(entry for entry in map(msgspec.json.decode, log.splitlines()) if entry["kind"] == "hand").encode()
+
 
 LIMITS = MatchLimits(actions=None, attempts=20)
 """The number of refused answers in one turn after which the safe action is played; people mistype."""
@@ -554,11 +675,22 @@ class TableHost(Server):
         return TableHostSession(game, programs, pictures=[game.renderer.picture] if drawn else [], **options)
 
     def routes(self) -> list[web.RouteDef]:
-        """See `Server`."""
+        """See `Server`. A game without its own script uses the general one."""
+        game = self.session.game
+        own = (PAGE / "games" / f"{game.name}.js").is_file()
+        # The text of a figure contains its solution.
+        options = {name: value for name, value in game.options.items() if name != "figure"}
+        facts = {"game": game.name, "page": game.name if own else "any", "seats": game.seats, "lobby": self._in_lobby}
+        facts |= {"unit": game.payoffs.reward_name, "options": options, "rules": how_to_play(game)}
+        facts |= {
+            "meanings": meanings_of_words(game),
+            "unset": _unset(game),
+            "own": default_parts(game.view) is not None,
+        }
         return [
-            web.get("/ws", self._websocket),
+            web.get("/ws", partial(self.upgrade, live=self._serve)),
             web.get("/ended/{file}", self._ended_file),
-            *page(self.session.game, lobby=self._in_lobby),
+            *page_routes(PAGE, facts, more=SHARED),
         ]
 
     async def opening(self) -> None:
@@ -577,9 +709,6 @@ class TableHost(Server):
             player.close()
 
     # Connections.
-
-    async def _websocket(self, request: web.Request) -> web.WebSocketResponse:
-        return await self.upgrade(request, self._serve)
 
     async def _serve(self, connection: Connection) -> None:
         def refuse(code: str, detail: str) -> None:
@@ -688,10 +817,9 @@ class TableHost(Server):
 
     def _begun(self, match: MatchSession) -> dict[str, Any]:
         """Return the first event of a match, with the players' names."""
-        names = zip(self.session.game.agents, self.session.dealt, strict=True)
+        named = zip(self.session.game.agents, self.session.dealt, strict=True)
         begin = {name: value for name, value in match.events[0].items() if name != "agent_ids"}
-        begin["agents"] = [{"id": agent, "name": name} for agent, (name, _) in names]
-        return begin
+        return begin | {"agents": [{"id": agent, "name": name} for agent, (name, _) in named]}
 
     def _end_match(self) -> None:
         """Keep the log of a match that is over, and report its result to the lobby, once."""
@@ -708,18 +836,6 @@ class TableHost(Server):
         return await self._files.answer(request, self._ended_log, self.session.game.name)
 
 
-def page(game: Game, **facts: Any) -> list[web.RouteDef]:
-    """Return the routes of the page for a game; a game without its own script uses the general one."""
-    own = (PAGE / "games" / f"{game.name}.js").is_file()
-    # The text of a figure contains its solution.
-    options = {name: value for name, value in game.options.items() if name != "figure"}
-    game_facts = {"game": game.name, "page": game.name if own else "any", "seats": game.seats}
-    game_facts |= {"unit": game.payoffs.reward_name, "options": options, "rules": how_to_play(game)}
-    game_facts |= {"meanings": meanings_of_words(game), "unset": _unset(game)}
-    game_facts |= {"own": default_parts(game.view) is not None}
-    return page_routes(PAGE, game_facts | facts, more=SHARED)
-
-
 def _unset(game: Game) -> list[str]:
     """Return the fields of a small game in which −1 stands for nothing.
 
@@ -728,21 +844,18 @@ def _unset(game: Game) -> list[str]:
     view = default_parts(game.view)
     if view is None:
         return []
-    table, generator, names = game.tables(1)[0], np.random.default_rng(0), view.fields
+    table, generator = game.tables(1)[0], np.random.default_rng(0)
+    names = [name for name in view.fields if np.asarray(table[name]).dtype.kind == "i" and np.size(table[name])]
     for stream in streams(0, EPISODES):
         table.stream = stream
         game.rules.reset(table)
-        names = [name for name in names if _integers(table[name]) and np.all(table[name] == -1)]
+        names = [name for name in names if np.all(table[name] == -1)]
         for _ in range(LONGEST):
             if table.done or not names:
                 break
             game.rules.play(table, int(generator.choice(game.mask(table, int(table.turn)).nonzero()[0])))
             names = [name for name in names if np.min(table[name]) >= -1]
     return names
-
-
-def _integers(values: Any) -> bool:
-    return np.asarray(values).dtype.kind == "i" and np.size(values) > 0
 
 
 def _warm_up(game: Game) -> None:

@@ -18,8 +18,7 @@ from ...agents.base import Agent
 from ..common.limits import same_token
 from ..poker.host_session import PokerHostSession, PokerRules
 from . import messages
-from .host import Sends, TableDue, TableHost, TableHostSession
-from .results import PlayerResult, TableResult, log_of
+from .host import PlayerResult, Sends, TableDue, TableHost, TableHostSession, TableResult, log_of
 
 OPTIONS = {"small_blind": "small_blind", "big_blind": "big_blind", "stacks": "stack", "raise_cap": "raise_cap"}
 """The options of hold'em that a poker table has, and their names there."""

@@ -21,6 +21,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from itertools import count, islice
 from typing import Any, TypeAlias
 
@@ -39,17 +40,9 @@ from ..common.clock import EndCounter
 from ..common.connection import Connection, ConnectionLimits, Served
 from ..common.player import AgentStatistics, Codec, Note, Played, Player, Turn, read_response, run
 from ..common.server import Server, ServerSettings
+from . import board_tracker as board
 from . import messages
-from .board_tracker import (
-    SAME,
-    BoardTracker,
-    Pose,
-    collisions,
-    figure_moves,
-    same,
-    separated,
-    spread,
-)
+from .board_tracker import Pose, same
 from .messages import Chat, ChatRequest, Error, Finish, Play, PlayFeedback, PlayRequest, Unknown
 
 logger = logging.getLogger(__name__)
@@ -140,12 +133,12 @@ class TangramTurn(Turn):
 class UsefulTurn(Aside):
     """The agent has ended its turn without a move: the moves that bring the board nearer to the figure, best first."""
 
-    find: Callable[[TurnState], list[Placement]] = field(kw_only=True)
+    find: Callable[[TurnState], Iterable[Placement]] = field(kw_only=True)
     moves: list[Placement] = field(default_factory=list)
 
     def ask(self, agent: Agent | None) -> Any:
         """See `Turn`. The search takes its time, in the agent's thread."""
-        return self.find(self.state)
+        return list(self.find(self.state))
 
     def read(self, answer: Any) -> AgentResponse:
         """See `Turn`."""
@@ -179,7 +172,7 @@ class TangramAgentSession(Codec):
         self._useful = useful
         self._useful_places = 0  # tried in this turn
         self._person, self._me = game.agents[0], game.agents[-1]  # the person begins
-        self._board = BoardTracker(game)
+        self._board = board.BoardTracker(game)
         self._shapes = self._board.convention.shapes  # which learns them
         self._chats: list[Message] = []
         self._chat_count = 0
@@ -269,11 +262,11 @@ class TangramAgentSession(Codec):
         self._remember(self._person, request.message)
         if len(self._open_chats) == OPEN_CHATS:
             return [self._chat(self.small_talk())]
-        board = None if request.state is None else self._turn_state(mine=False)
+        seen = None if request.state is None else self._turn_state(mine=False)
         number = self._chat_count
         self._open_chats.add(number)
-        state = board or TurnState(self.match_id, self._game.id, self._me, "play", False)
-        about: dict[str, Any] = {"text": request.message, "board": board, "small_talk": self.small_talk()}
+        state = seen or TurnState(self.match_id, self._game.id, self._me, "play", False)
+        about: dict[str, Any] = {"text": request.message, "board": seen, "small_talk": self.small_talk()}
         return [ChatTurn(state, number, seconds=self._seconds, table=number, name=self.match_id, **about)]
 
     def reply(self, turn: Turn, played: Played) -> list[TangramEvent]:
@@ -331,18 +324,14 @@ class TangramAgentSession(Codec):
     def _decide(self) -> list[TangramEvent]:
         """Return a turn for the agent; if the figure is unknown, a play that builds a connected one."""
         if not self._board.known:
-            return self._build()
+            places = board.figure_moves(self._board.poses, self._gap)
+            move = next((place for place in places if not self._collided_before(*place)), None)
+            return self._finish() if move is None else self._put(*move, move[1])
         self._open = True
         self._asked = TangramTurn(
             self._turn_state(mine=True), self._decision, seconds=self._seconds, name=self.match_id, check=self._pose
         )
         return [self._asked]
-
-    def _build(self) -> list[TangramEvent]:
-        for name, pose in figure_moves(self._board.poses, self._gap):
-            if not self._collided_before(name, pose):
-                return self._put(name, pose, pose)
-        return self._finish()
 
     def _help_or_finish(self) -> list[TangramEvent]:
         """After a collision, or without a move so far, play a useful move or make room; else finish."""
@@ -351,13 +340,10 @@ class TangramAgentSession(Codec):
             return self._finish()
         if self._useful is None:
             return self._make_room()
-        self._open = True
+        self._open, game, useful = True, self._game, self._useful
         more: dict[str, Any] = {"seconds": self._seconds, "table": "useful", "name": self.match_id}
-        return [UsefulTurn(self._turn_state(mine=True), self._decision, find=self._find_useful, **more)]
-
-    def _find_useful(self, state: TurnState) -> list[Placement]:
-        assert self._useful is not None
-        return list(islice(self._useful(self._game, self._game.view.load(state)[0][0]), MOST_USEFUL))
+        more["find"] = lambda state: islice(useful(game, game.view.load(state)[0][0]), MOST_USEFUL)
+        return [UsefulTurn(self._turn_state(mine=True), self._decision, **more)]
 
     def _play_useful(self, moves: list[Placement]) -> list[TangramEvent]:
         for move in moves:
@@ -377,10 +363,12 @@ class TangramAgentSession(Codec):
             (math.dist(place[:2], poses[name][:2]), name, place)
             for name in poses
             if (place := self._board.inexact(name)) is not None
-            and not collisions(name, {**poses, name: place}, self._shapes)
+            and not board.collisions(name, {**poses, name: place}, self._shapes)
         ]
         far, name, place = max(off, default=(0.0, "", (0.0, 0.0, 0.0)))
-        return self._correct(name, place) if far > SAME and len(poses) == len(PIECES) and not self._corrected else []
+        return (
+            self._correct(name, place) if far > board.SAME and len(poses) == len(PIECES) and not self._corrected else []
+        )
 
     def _make_room(self) -> list[TangramEvent]:
         """Move a blocking piece out of the place that was tried, with gaps; if there is none, finish."""
@@ -389,7 +377,7 @@ class TangramAgentSession(Codec):
             for name in (name for name in blocking if name in meant):
                 pose = self._with_gaps(name, meant[name], gap)
                 others = {o: there for o, there in self._board.poses.items() if o != name} | dict(self._tried[-1:])
-                pose = separated(name, self._board.poses[name], others, gap, self._shapes) or pose
+                pose = board.separated(name, self._board.poses[name], others, gap, self._shapes) or pose
                 if math.dist(pose[:2], self._board.poses[name][:2]) > GAPS[0] / 4:
                     self._gap = gap
                     return self._put(name, meant[name], pose)
@@ -412,14 +400,14 @@ class TangramAgentSession(Codec):
         """Move a colliding piece away, by a larger gap each time."""
         poses = self._board.poses
         others = {other: pose for other, pose in poses.items() if other != name}
-        overlaps = collisions(name, poses, self._shapes)
+        overlaps = board.collisions(name, poses, self._shapes)
         inexact = self._inexact(overlaps)
         if inexact is not None:
             return self._correct(*inexact)
         while self._gaps:
             gap = self._gaps.pop(0)
             self._trial = self._trial if overlaps else gap
-            pose = separated(name, self._with_gaps(name, self._meant, gap), others, gap, self._shapes)
+            pose = board.separated(name, self._with_gaps(name, self._meant, gap), others, gap, self._shapes)
             if pose is not None and math.dist(pose[:2], poses[name][:2]) > GAPS[0] / 4:
                 return self._play(name, pose)
         if not overlaps:  # touching pieces collide in this game: later plays need a gap too
@@ -448,7 +436,7 @@ class TangramAgentSession(Codec):
         others = {other: there for other, there in self._board.poses.items() if other != name}
         if not gap or not others:
             return pose
-        return spread(name, pose, self._board.meant()[next(iter(others))], others, gap, self._shapes)
+        return board.spread(name, pose, self._board.meant()[next(iter(others))], others, gap, self._shapes)
 
     def give_up(self, turn: Turn | None = None, data: Any = None) -> list[TangramEvent]:
         """See `Codec`."""
@@ -552,7 +540,7 @@ class TangramAgentServer(Server):
 
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
-        return [web.get("/{path:.*}", self._connection)]
+        return [web.get("/{path:.*}", partial(self.upgrade, live=self._serve))]
 
     async def start(self) -> None:
         """See `Server`."""
@@ -569,9 +557,6 @@ class TangramAgentServer(Server):
         """Stop the agent's thread."""
         if self._player is not None:
             self._player.close()
-
-    async def _connection(self, request: web.Request) -> web.StreamResponse:
-        return await self.upgrade(request, self._serve)
 
     async def _serve(self, connection: Connection) -> None:
         """Answer a game until it disconnects."""

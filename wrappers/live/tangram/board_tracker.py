@@ -150,7 +150,7 @@ def _places_along(name: str, figure: Poses, others: Poses, gap: float) -> Iterat
             for first, last in _edges(shape):
                 common = min(math.dist(start, end), math.dist(first, last))
                 turn = math.atan2(*(last - first)[::-1]) - math.atan2(*(start - end)[::-1])
-                rotation = _snapped(math.degrees(turn))
+                rotation = _snapped(math.degrees(turn), 1e-6) % 360.0
                 for ours, anchor in ((first, end), (last, start)):
                     x, y = (np.asarray(SCALE) * (anchor - rotated(rotation) @ ours)).tolist()
                     places.append((math.dist((x, y), centre) - 4 * common, (x, y, rotation)))
@@ -167,10 +167,10 @@ def _edges(polygon: Polygon) -> list[tuple[Polygon, Polygon]]:
     return [(start, end) for start, end in pairs if math.dist(start, end) > 1e-9]
 
 
-def _snapped(degrees: float) -> float:
-    """Return an angle in 0 to 360, rounded to a multiple of 45 if it is close to one."""
+def _snapped(degrees: float, within: float) -> float:
+    """Return an angle, rounded to a multiple of 45 if it is `within` so many degrees of one."""
     nearest = 45.0 * round(degrees / 45.0)
-    return (nearest if abs(degrees - nearest) < 1e-6 else degrees) % 360.0
+    return nearest if abs(degrees - nearest) < within else degrees
 
 
 SAME = 0.05
@@ -487,9 +487,7 @@ def _fit(name: str, vertices: list[Vector], way: int) -> tuple[tuple[float, floa
 def _rest(name: str, told: float, seen: float, sense: int) -> float:
     """Return the rotation of a piece at rest, nearest to 0; exact if it is nearly a multiple of 45 degrees."""
     period = float(PERIODS[PIECES.index(name)])
-    rest = math.remainder(seen - sense * told, period)
-    nearest = 45.0 * round(rest / 45.0)
-    return nearest if abs(rest - nearest) < 3 else rest
+    return _snapped(math.remainder(seen - sense * told, period), 3.0)
 
 
 # Where the figure stands.

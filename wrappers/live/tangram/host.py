@@ -14,27 +14,21 @@ import secrets
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import Any, TextIO, TypeAlias
 
 import aiohttp
 from msgspec import Struct
 from yarl import URL
 
+from ....envs.core import turn_state as ts
 from ....envs.core.counted import counted
 from ....envs.core.game import Game
 from ....envs.core.match import Match
 from ....envs.core.options import seconds
 from ....envs.core.rng import streams
-from ....envs.core.turn_state import (
-    Action,
-    ActionResult,
-    AgentResponse,
-    MessageIntent,
-    MessageScope,
-    TurnState,
-    or_else,
-)
+from ....envs.core.turn_state import Action, AgentResponse, TurnState, or_else
 from ....envs.tangram.view import TangramState
 from ...agents.answers import parse_typed
 from ...agents.base import Agent
@@ -99,7 +93,7 @@ class TangramHostSession:
         """Return the person's TurnState."""
         return self.match.turn_state(self.person)
 
-    def play(self, response: AgentResponse | Action, problem: str = "") -> tuple[ActionResult, list[ChatRequest]]:
+    def play(self, response: AgentResponse | Action, problem: str = "") -> tuple[ts.ActionResult, list[ChatRequest]]:
         """Play the person's answer; with a `problem`, its replacement.
 
         Returns:
@@ -107,7 +101,7 @@ class TangramHostSession:
         """
         result = self._submit(self.person, response, problem)
         said = response.messages if result.ok and isinstance(response, AgentResponse) else []
-        return result, [self._chat(message.content) for message in said]
+        return result, [ChatRequest(message=message.content, **self._board()) for message in said]
 
     # The agent.
 
@@ -126,7 +120,7 @@ class TangramHostSession:
                 return [self.skip()]
             case Chat():
                 message.message = message.message.encode(errors="replace").decode()
-                intent = MessageIntent(MessageScope.PUBLIC, message.message)
+                intent = ts.MessageIntent(ts.MessageScope.PUBLIC, message.message)
                 if self.match.send(self.agent, intent).ok:
                     self._log("message", agent=self.agent, intent=intent)
                 return [message]
@@ -156,7 +150,7 @@ class TangramHostSession:
         self._asked = False
         return [TurnEnded()]
 
-    def _submit(self, agent: str, response: AgentResponse | Action, problem: str = "") -> ActionResult:
+    def _submit(self, agent: str, response: AgentResponse | Action, problem: str = "") -> ts.ActionResult:
         result = self.match.submit(agent, response)
         if result.ok:
             self._log("turn", agent=agent, response=response, **({"problem": problem} if problem else {}))
@@ -167,9 +161,6 @@ class TangramHostSession:
         return Error(message=escaped(reason, 200))
 
     # Messages to the agent.
-
-    def _chat(self, text: str) -> ChatRequest:
-        return ChatRequest(message=text, **self._board())
 
     def _board(self) -> dict[str, Any]:
         seen = TangramState.of(self.match.turn_state(self.agent))
@@ -210,10 +201,11 @@ class TangramResult:
     outcome: dict[str, object] | None = None
 
 
+@dataclass
 class TangramHost:
     """Plays matches with the agent at `url`.
 
-    Args:
+    Attributes:
         game: tangram for two seats.
         person: the agent at the other seat.
         url: the URL of the agent's server, ws:// or wss://.
@@ -223,8 +215,6 @@ class TangramHost:
         wait: seconds before the first try to reconnect; the n-th try waits n times as long.
         log: the log of all moves and messages; None: no log.
         on_chat: called with every chat message of the agent.
-
-    Attributes:
         results: the results of all matches that have begun, in order.
         link: whether the agent is connected.
 
@@ -232,35 +222,30 @@ class TangramHost:
         ValueError: if `url` is not a WebSocket URL, the dialect is unknown, or a time is out of its range.
     """
 
-    def __init__(
-        self,
-        game: Game,
-        person: Agent,
-        url: str,
-        *,
-        dialect: Dialect = "documented",
-        answer: float = 30.0,
-        feedback: float = 0.0,
-        wait: float = 1.0,
-        log: MatchLog | None = None,
-        on_chat: Callable[[str], None] | None = None,
-    ) -> None:
-        if URL(url).scheme not in ("ws", "wss") or not URL(url).host:
-            raise ValueError(f"{url} is no address: give ws://… of the agent")
-        if dialect not in messages.DIALECTS:
-            raise ValueError(f"dialect={dialect!r}: choose from {', '.join(messages.DIALECTS)}")
-        self.results: list[TangramResult] = []
-        self.link = Link()
-        self._match = Match(game)
-        self._person = person
-        self._url = url
-        self._dialect: Dialect = dialect
-        self._answer_seconds = seconds("answer", answer)
-        self._feedback, self._wait = seconds("feedback", feedback, above=False), seconds("wait", wait, above=False)
-        self._log = SafeMatchLog(log)
-        self._on_chat = on_chat or (lambda text: None)
+    game: Game
+    person: Agent
+    url: str
+    _: KW_ONLY
+    dialect: Dialect = "documented"
+    answer: float = 30.0
+    feedback: float = 0.0
+    wait: float = 1.0
+    log: MatchLog | None = None
+    on_chat: Callable[[str], None] = lambda text: None
+    results: list[TangramResult] = field(default_factory=list, init=False)
+    link: Link = field(default_factory=Link, init=False)
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if URL(self.url).scheme not in ("ws", "wss") or not URL(self.url).host:
+            raise ValueError(f"{self.url} is no address: give ws://… of the agent")
+        if self.dialect not in messages.DIALECTS:
+            raise ValueError(f"dialect={self.dialect!r}: choose from {', '.join(messages.DIALECTS)}")
+        for name in ("answer", "feedback", "wait"):
+            seconds(name, getattr(self, name), above=name == "answer")
+        self._match, self._log = Match(self.game), SafeMatchLog(self.log)
         self._driver: Player
-        self._http: aiohttp.ClientSession | None = None
+        self._http: Any = None
         self._socket: aiohttp.ClientWebSocketResponse | None = None
         self._began = time.monotonic()
 
@@ -271,7 +256,7 @@ class TangramHost:
             ConnectionError: if the agent cannot be reached.
             EOFError: if the input of a person at a terminal has ended.
         """
-        self._driver = Player(self._person)  # its thread does not delay Ctrl-C
+        self._driver = Player(self.person)  # its thread does not delay Ctrl-C
         async with http_client() as self._http:
             with contextlib.closing(self._driver):
                 try:
@@ -318,7 +303,7 @@ class TangramHost:
         """Return the person's answer and ""; if it fails, `finish` and the reason. The agent is read meanwhile."""
         listening = asyncio.create_task(self._listen(session))
         try:
-            response: AgentResponse = await self._driver.call(self._person.respond, session.state())
+            response: AgentResponse = await self._driver.call(self.person.respond, session.state())
             return response, ""
         except RuntimeError as error:
             if isinstance(error.__cause__, EOFError):
@@ -344,7 +329,7 @@ class TangramHost:
         await self._send(session.request())
         for _ in range(ANSWERS):
             try:
-                async with Deadline.after(self._answer_seconds).limit():
+                async with Deadline.after(self.answer).limit():
                     data = await self._receive()
             except TimeoutError as error:
                 return session.skip(str(error))
@@ -361,9 +346,9 @@ class TangramHost:
     async def _carry_out(self, event: TangramHostEvent) -> None:
         match event:
             case Chat():
-                self._on_chat(event.message)
+                self.on_chat(event.message)
             case Struct():
-                await asyncio.sleep(self._feedback)
+                await asyncio.sleep(self.feedback)
                 await self._send(event)
 
     # The connection.
@@ -377,31 +362,23 @@ class TangramHost:
         return data
 
     async def _send(self, message: GameMessage) -> None:
-        documented = self._dialect == "documented"
-        message.timestamp = now() if documented else round(time.monotonic() - self._began, 3)
-        text = messages.encode(message, self._dialect)
-        while True:
-            socket = await self._connected()
-            try:
-                return await socket.send_str(text)
-            except OSError as error:
-                logger.warning("the connection was lost: %s", describe_error(error))
-
-    async def _connected(self) -> aiohttp.ClientWebSocketResponse:
-        """Return the connection, a new one if the old one is lost.
+        """Send a message, on a new connection if the old one is lost.
 
         Raises:
             ConnectionError: if the agent cannot be reached.
         """
-        assert self._http is not None
-        http = self._http
-        if self._socket is None or self._socket.closed:
-            self._socket = await retry(
-                lambda: open_websocket(http, self._url, most_bytes=ANSWER_BYTES, seconds=CONNECT_SECONDS),
-                Backoff(self._wait, TRIES, link=self.link),
-            )
-            self.link.up()
-        return self._socket
+        documented = self.dialect == "documented"
+        message.timestamp = now() if documented else round(time.monotonic() - self._began, 3)
+        text = messages.encode(message, self.dialect)
+        connect = partial(open_websocket, self._http, self.url, most_bytes=ANSWER_BYTES, seconds=CONNECT_SECONDS)
+        while True:
+            if self._socket is None or self._socket.closed:
+                self._socket = await retry(connect, Backoff(self.wait, TRIES, link=self.link))
+                self.link.up()
+            try:
+                return await self._socket.send_str(text)
+            except OSError as error:
+                logger.warning("the connection was lost: %s", describe_error(error))
 
 
 class Person:
@@ -433,7 +410,7 @@ class Person:
                 raise EOFError("no more answers from the person at the terminal")
             word, _, rest = line.strip().partition(" ")
             if word == "say" and rest:
-                return AgentResponse(Action("message_only"), [MessageIntent(MessageScope.PUBLIC, rest)])
+                return AgentResponse(Action("message_only"), [ts.MessageIntent(ts.MessageScope.PUBLIC, rest)])
             try:
                 return AgentResponse(parse_typed(line, state.allowed_actions))
             except ValueError as error:
