@@ -214,10 +214,9 @@ class TerminalMatch:
             problem = result.error_detail or ""
             who.statistics.faults["illegal"] += 1
             who.statistics.replaced += 1
-        if self.eyes is None:
-            logger.warning("the safe action is played for %s: %s", player, problem)
-        elif self._seen(env, self.game.agents.index(player)):  # a refusal of an opponent's answer is private
-            logger.warning("the safe action is played for %s", player)
+        if self._seen(env, self.game.agents.index(player)):  # a refusal of an opponent's answer is private
+            why = f": {problem}" if self.eyes is None else ""
+            logger.warning("the safe action is played for %s%s", player, why)
         response = self.game.view.encode(env.table, self.game.view.safe(env.table))
         return response, _submitted(env, recorder, response, {})
 

@@ -13,9 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...envs import Action, AgentResponse, AllowedAction, Game, TurnState
 from ...envs.core import turn_state as ts
-from ...envs.core.game import Game
-from ...envs.core.turn_state import Action, AgentResponse, AllowedAction, TurnState
 from .answers import last_action, spoken
 from .base import Agent
 from .language_model import Model, ModelCall, ModelError, ModelStatistics, library, logger

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...envs.core.game import Game
+from ...envs import AgentResponse, Game, TurnState
 from ...envs.core.plain_start import PLAIN_START
 from ...envs.core.rollout import act_of, encoder_of
-from ...envs.core.turn_state import AgentResponse, TurnState
 from ..policies.base import Policy
 from .base import sentence
 from .schemas import acceptable, fitted, nearest_open, offered_mask, quiet_action

@@ -20,9 +20,8 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from ...envs.core.game import Game
+from ...envs import Action, AllowedAction, Game, TurnState
 from ...envs.core.how_to_play import MESSAGE_ONLY, fields_of, how_to_play, telltale_words
-from ...envs.core.turn_state import Action, AllowedAction, TurnState
 from . import StateView as StateView
 from .schemas import properties_of
 

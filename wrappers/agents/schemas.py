@@ -11,8 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ...envs.core.game import Game
-from ...envs.core.turn_state import Action, AgentResponse, AllowedAction
+from ...envs import Action, AgentResponse, AllowedAction, Game
 from ..logs.match_log import short
 
 MOST_ITEMS = 100

@@ -18,10 +18,9 @@ from typing import Any, NamedTuple, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ...envs.core.game import Game
+from ...envs import Action, AgentResponse, Game, TurnState
 from ...envs.core.record import Tables
 from ...envs.core.rollout import Policy, encoder_of
-from ...envs.core.turn_state import Action, AgentResponse, TurnState
 from ...envs.core.vector import NO_ACTION
 from ..logs.match_log import describe_error
 from .base import search_seconds

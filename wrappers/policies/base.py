@@ -18,14 +18,13 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from ...envs import Game, compiled
+from ...envs import Policy as Policy
 from ...envs import game as make_game
-from ...envs.core.compiled import compiled
 from ...envs.core.encoder import FULL
 from ...envs.core.files import no_files, opened, parsed, read_text, replacing
-from ...envs.core.game import Game
 from ...envs.core.registry import own_name
 from ...envs.core.rng import GOLDEN, fraction, mix, streams
-from ...envs.core.rollout import Policy as Policy
 from ...envs.core.rollout import RandomPolicy as RandomPolicy
 
 

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...envs.core.game import Game
+from ...envs import ActionResult, Game
 from ...envs.core.plain_start import PLAIN_START
 from ...envs.core.rollout import Policy, RandomPolicy, act_of, encoder_of
-from ...envs.core.turn_state import ActionResult
 from .base import LearnedPolicy, TrainedFor, command_line, unshared
 from .tabular import TabularPolicy
 

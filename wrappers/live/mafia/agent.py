@@ -189,12 +189,10 @@ class MafiaAgentSession(Codec):
 
     def receive(self, data: str | bytes) -> list[Any]:
         """Return the call of a message as a turn, or the error message to send; a cancelled call is over."""
+        with contextlib.suppress(msgspec.MsgspecError, UnicodeError, RecursionError):
+            self._running.pop(msgspec.json.decode(data, type=wire.Cancel).id, None)
+            return []
         try:
-            if b'"cancel"' in (data if isinstance(data, bytes) else data.encode()):
-                cancel = _cancel(data)
-                if cancel is not None:
-                    self._running.pop(cancel.id, None)
-                    return []
             call = wire.read(data, wire.Call)
         except ValueError as error:
             return self.give_up(data=data, problem=f"no call: {error}; send {{id, method, context, info}}")
@@ -307,13 +305,6 @@ def _check_size(context: wire.GameState, info: wire.Info) -> None:
     longest = max(names, key=len)
     if len(longest) > NAME:
         raise ValueError(f"an id or name has {len(longest)} characters; at most {NAME} are taken")
-
-
-def _cancel(data: str | bytes) -> wire.Cancel | None:
-    try:
-        return msgspec.json.decode(data, type=wire.Cancel)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return None
 
 
 def _shown(text: str) -> str:

@@ -17,10 +17,9 @@ from msgspec import UNSET, Struct
 from msgspec.structs import asdict
 from numpy.typing import NDArray
 
-from ....envs.core.game import Game
+from ....envs import Action, Game, TurnState
 from ....envs.core.options import named
 from ....envs.core.rollout import encoder_of
-from ....envs.core.turn_state import Action, TurnState
 from ....envs.mafia import table
 from ....envs.mafia.bots import Scripted
 from ....envs.mafia.rules import Choice

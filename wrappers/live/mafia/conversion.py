@@ -13,8 +13,8 @@ from typing import Any, cast
 from msgspec import UNSET, convert, to_builtins
 from msgspec.structs import asdict, replace
 
+from ....envs import Game
 from ....envs import game as make_game
-from ....envs.core.game import Game
 from ....envs.core.turn_state import TurnState, or_else
 from ....envs.mafia.table import DAYS, SPEECHES
 from ....envs.mafia.view import Knowledge, MafiaState, NightResult, VotingRound

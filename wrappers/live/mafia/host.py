@@ -12,6 +12,7 @@ import contextlib
 import logging
 import secrets
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -22,11 +23,9 @@ import numpy as np
 from msgspec import UNSET
 from yarl import URL
 
+from ....envs import Action, AgentResponse, Game, Match, Message, MessageScope, TurnState
 from ....envs.core.counted import counted
-from ....envs.core.game import Game
-from ....envs.core.match import Match
 from ....envs.core.record import plain
-from ....envs.core.turn_state import Action, AgentResponse, Message, MessageScope, TurnState
 from ....envs.mafia.actions import sayable
 from ....envs.mafia.rules import Choice
 from ....envs.mafia.statements import read as read_act
@@ -435,7 +434,8 @@ class MafiaHostSession:
         voted_out = self.match.table.voted_out.tolist()
         eliminated = next((seat for seat in self._order if voted_out[seat]), -1)
         self._enter("RESOLUTION")
-        tie = _tied(list(self._choices.values()))
+        most = Counter(target for target in self._choices.values() if target >= 0).most_common(2)
+        tie = len(most) == 2 and most[0][1] == most[1][1] > 1
         self._tell("VOTE_RESULT", eliminatedPlayerId=self._id(eliminated), votes=votes, tie=tie)
         if eliminated >= 0:
             self._tell_elimination(eliminated, "vote")
@@ -564,12 +564,6 @@ def _check_players(game: Game, ids: Sequence[str], names: Sequence[str]) -> None
             raise ValueError(f"{agent_id} cannot be called {name!r}, which is another agent's id")
 
 
-def _tied(votes: list[int]) -> bool:
-    """Return whether two or more targets have the most votes, and more than one each."""
-    counts = sorted((votes.count(target) for target in {vote for vote in votes if vote >= 0}), reverse=True)
-    return len(counts) > 1 and counts[0] == counts[1] > 1
-
-
 logger = logging.getLogger(__name__)
 
 _IN_WORDS = {
@@ -626,10 +620,11 @@ class HostedMatch:
     async def play(self) -> MafiaResult:
         """Play the match to its end."""
         session, match = self.session, self.session.match
-        agents = [
-            {"id": agent_id, "name": name, **_config(agent)}
-            for (agent_id, name), agent in zip(self._names.items(), self.agents, strict=True)
-        ]
+        agents: list[dict[str, Any]] = [{"id": agent_id, "name": name} for agent_id, name in self._names.items()]
+        for row, agent in zip(agents, self.agents, strict=True):
+            config = getattr(agent, "config", None)
+            if type(config) is wire.AgentConfig:  # one of another type may hold secrets
+                row["config"] = config
         about = {"game": match.game.id, "options": match.game.options, "seed": session.seed}
         self._note("match", **about, match_id=session.game_id, agents=agents)
         self._called = [called(agent) for agent in self.agents]
@@ -712,12 +707,6 @@ class HostedMatch:
         who, problem = self._names[fault.agent_id], shown(fault.problem)
         where = f"{self.session.game_id}, {when} {fault.round_number}"
         logger.warning("%s, %s of %s: %s%s", where, what, who, problem, instead)
-
-
-def _config(agent: AgentPolicy) -> dict[str, wire.AgentConfig]:
-    """Return an agent's config for the log; a config of another type is left out, as it may hold secrets."""
-    config = getattr(agent, "config", None)
-    return {"config": config} if type(config) is wire.AgentConfig else {}
 
 
 class MafiaHost:
@@ -853,7 +842,7 @@ class ServiceConnection:
         finally:
             if self._inboxes.pop(call, None) is not None and not socket.closed:  # it is given up
                 with contextlib.suppress(ConnectionError):
-                    await socket.send_str(wire.encode(wire.Cancel(id=call)).decode())
+                    await socket.send_str(wire.encode(wire.Cancel(id=call, cancel=True)).decode())
 
     async def close(self) -> None:
         """Close the connection and the client."""

@@ -203,7 +203,7 @@ class Cancel(Struct, kw_only=True):
     """The client cancels a call (our addition; other services answer it with an error)."""
 
     id: int | str
-    cancel: Literal[True] = True
+    cancel: Literal[True]
 
 
 class Reply(Struct, kw_only=True):

@@ -28,14 +28,11 @@ import numpy as np
 from aiohttp import web
 from msgspec.structs import replace
 
+from ....envs import AgentResponse, Game, Match, streams
 from ....envs.core import turn_state as ts
 from ....envs.core.counted import counted
-from ....envs.core.game import Game
 from ....envs.core.how_to_play import how_to_play, meanings_of_words
-from ....envs.core.match import Match
 from ....envs.core.options import seconds
-from ....envs.core.rng import streams
-from ....envs.core.turn_state import AgentResponse
 from ....envs.core.view import default_parts
 from ....envs.render.svg import plain
 from ... import replay

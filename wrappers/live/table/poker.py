@@ -8,9 +8,8 @@ from typing import Any
 from aiohttp import web
 from msgspec.structs import replace
 
-from ....envs import Game
+from ....envs import AgentResponse, Game, TurnState
 from ....envs.core import turn_state as ts
-from ....envs.core.turn_state import AgentResponse, TurnState
 from ....envs.holdem import game as holdem
 from ....envs.holdem import picture, view
 from ....envs.holdem.view import Player

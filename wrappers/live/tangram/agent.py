@@ -27,9 +27,8 @@ from typing import Any, TypeAlias
 
 from aiohttp import web
 
-from ....envs.core.game import Game
+from ....envs import Action, AgentResponse, Game, Message, MessageIntent, MessageScope, TurnState
 from ....envs.core.options import seconds
-from ....envs.core.turn_state import Action, AgentResponse, Message, MessageIntent, MessageScope, TurnState
 from ....envs.tangram.actions import allowed
 from ....envs.tangram.lattice import BOARD, PIECES
 from ....envs.tangram.rules import Placement

@@ -20,8 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ....envs.core.game import Game
-from ....envs.core.turn_state import TurnState
+from ....envs import Game, TurnState
 from ....envs.tangram import geometry
 from ....envs.tangram.figure_sets import own_figures
 from ....envs.tangram.forms import ALIKE

@@ -22,12 +22,10 @@ import aiohttp
 from msgspec import Struct
 from yarl import URL
 
+from ....envs import Game, Match, streams
 from ....envs.core import turn_state as ts
 from ....envs.core.counted import counted
-from ....envs.core.game import Game
-from ....envs.core.match import Match
 from ....envs.core.options import seconds
-from ....envs.core.rng import streams
 from ....envs.core.turn_state import Action, AgentResponse, TurnState, or_else
 from ....envs.tangram.view import TangramState
 from ...agents.answers import parse_typed
