@@ -131,7 +131,7 @@ def test_a_tree_has_the_rules_amounts(owner):
 
 
 def test_a_hand_inside_the_tree_is_followed_to_its_node():
-    lookup = solved.SolvedHoldem(game(), small().policy().arrays)
+    lookup = small().policy()
     followed = 0
     for seed in range(60):
         owner = seed % 2
@@ -151,7 +151,7 @@ def test_a_hand_inside_the_tree_is_followed_to_its_node():
 
 
 def test_an_amount_between_two_sizes_counts_as_both():
-    own = solved.SolvedHoldem(game(), small().policy().arrays).seats[1]
+    own = small().policy().seats[1]
     raises = [child for child in own.children(0) if own.action[child] >= 2]
     a, b = own.sizes[raises[:2]].tolist()
     half = (a + b + 2 * a * b) / (a + b + 2)  # where the mapping is indifferent

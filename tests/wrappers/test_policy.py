@@ -154,8 +154,8 @@ def test_load_run_needs_a_run_folder(tmp_path):
     refused(ValueError, "does not name a game", "steps = 3\n")
     refused(FileNotFoundError, r"model\.zip", holdem + "seats = 3\n")
     MlpPolicy.from_model(model()).save(tmp_path / "policy.npz")  # of a table with 2 seats
-    refused(ValueError, r"observations of 203 numbers and 10 actions; holdem-v0 now has \d+")
-    refused(ValueError, r"10 actions; holdem-v0 now has 203 and 5", holdem + "seats = 2\npot_fractions = [1.0]\n")
+    refused(ValueError, r"takes 203 numbers and has 10 actions; holdem-v0 has \d+")
+    refused(ValueError, r"10 actions; holdem-v0 has 203 and 5", holdem + "seats = 2\npot_fractions = [1.0]\n")
     refused(ValueError, r"^seed -1", holdem + "seats = 2\n", seed=-1)
     loaded, policy = load_run(tmp_path)
     assert (loaded.seats, type(policy)) == (2, MlpPolicy)

@@ -4,7 +4,7 @@ In the tree one seat, the *owner*, has few raises of its own, and the other has 
 a tree of its own.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -28,7 +28,7 @@ from ...wrappers.policies.buckets import (
     rows_of,
     write_worth,
 )
-from ...wrappers.policies.solved import SolvedHoldem
+from ...wrappers.policies.solved import SolvedPolicy
 from .public_tree import END, Deals, PublicTree
 
 LEVELS = 15
@@ -277,21 +277,21 @@ def packed(game: Game, solved: Sequence[tuple[Deals, Any]]) -> dict[str, NDArray
 
 
 def response(
-    game: Game, arrays: Mapping[str, NDArray[Any]], sizes: Sequence[int]
+    game: Game, policy: SolvedPolicy, sizes: Sequence[int]
 ) -> Sequence[tuple[Deals, Callable[[int], NDArray[np.float64]]]]:
-    """Return for each seat of a policy file the deals of its tree, and ``strategy(node)``: float64[rows, children].
+    """Return for each seat of a solved policy the deals of its tree, and ``strategy(node)``: float64[rows, children].
 
     Args:
         game: hold'em with two seats.
-        arrays: those of the file.
-        sizes: places by equity of the other seat, on flop, turn and river; none: it has the buckets of the file.
+        policy: the policy.
+        sizes: places by equity of the other seat, on flop, turn and river; none: it has the policy's buckets.
     """
     if sizes and (len(sizes) != 3 or min(sizes) < 1):
         raise ValueError(f"buckets={list(sizes)}: give three numbers from 1 on, for flop, turn and river")
-    policy, places = SolvedHoldem(game, arrays), []
+    places = []
     finer = buckets_of(equity_tables(), (sizes[0], sizes[1], sizes[2])) if sizes else policy.buckets
     for seat, strategy in enumerate(policy.seats):
-        tree = with_amounts(game, np.asarray(arrays[f"nodes_{seat}"], np.int64))
+        tree = with_amounts(game, np.asarray(policy.arrays[f"nodes_{seat}"], np.int64))
         buckets = (policy.buckets, finer) if seat == 0 else (finer, policy.buckets)
         places.append((deals_on(tree, buckets, alike=not sizes), strategy.at))
     return places

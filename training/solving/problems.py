@@ -245,7 +245,7 @@ def sampled_response(
     if solved_for is None or (solved_for.id, solved_for.options) != (game.id, game.options):
         raise ValueError("sampled best response: the policy was solved for another game or other options")
     values, curves, spent, done = [], list[dict[int, float]](), 0.0, 0
-    for seat, (where, strategy) in enumerate(holdem_tree.response(game, policy.arrays, buckets)):
+    for seat, (where, strategy) in enumerate(holdem_tree.response(game, policy, buckets)):
         solver = SampledSolver(where, sampling=Sampling(seed=2 * seed + seat, explore=0.0), seats=(1 - seat,))
         for node in np.flatnonzero(solver.nodes.kind == seat).tolist():
             solver.fix(node, strategy(node))

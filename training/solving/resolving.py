@@ -125,7 +125,7 @@ class HoldemResolving:
         self._turn_resolver = turn_resolver
         self._encoder = game.encoders[encoder_of(policy, game)]
         self._probabilities: Probabilities = probabilities
-        self._policy = policy if hasattr(policy, "bucket_probabilities") else None
+        self._policy = policy if hasattr(policy, "buckets_on") and not getattr(policy, "deterministic", False) else None
         self._first_phase = RIVER if self._policy is None else STREETS[first]
         self._solutions: dict[bytes, _Solution | None] = {}  # by the hand until then; None: as the policy plays
 

@@ -96,25 +96,21 @@ def reason_against(policy: LearnedPolicy, game: Game) -> str:
     """
     trained_for = policy.trained_for
     if trained_for is None:
-        return "" if _fits(policy, game) else f"takes {_sizes(policy)}, and does not say what it was trained for"
+        return "" if _fits(policy, game) else f"{_sizes(policy)}, and does not say what it was trained for"
     if trained_for.name != game.name:
         return f"plays {trained_for.game}, not {game.id}"
     try:
         own = trained_for.make_game()
     except ValueError as error:
         return f"was trained for a game that cannot be made: {error}"
-    if not _fits(policy, own):
-        size = own.encoders[policy.encoder or own.encoder].layout.size
-        return f"is damaged: it takes {_sizes(policy)}; {own.id} has {size:,} and {own.num_actions:,}"
+    if problem := misfit(policy, own):
+        return f"is damaged: it {problem}"
     theirs, ours = unshared(own, game), unshared(game, own)
     if not theirs and not ours:
         return ""
     if isinstance(policy, TabularPolicy):  # it has no row for another game's observations
-        options = command_line(theirs)
-        return (
-            f"plays {own.id} with {_text(theirs)}, not {game.id} with {_text(ours)}; it knows no other game: give "
-            f"its options, on a command line {options}"
-        )
+        differs = f"plays {own.id} with {_text(theirs)}, not {game.id} with {_text(ours)}"
+        return f"{differs}; it knows no other game: give its options, on a command line {command_line(theirs)}"
     with PLAIN_START.loading():  # a match in plain Python is played before it would be compiled
         return "" if _fits(policy, game) else _problem(own, game)
 
@@ -140,8 +136,16 @@ def _fits(policy: LearnedPolicy, game: Game) -> bool:
     )
 
 
+def misfit(policy: LearnedPolicy, own: Game) -> str:
+    """Return how the sizes of a policy differ from those of its own game, in words that follow its name; or ""."""
+    if _fits(policy, own):
+        return ""
+    size = own.encoders[policy.encoder or own.encoder].layout.size
+    return f"{_sizes(policy)}; {own.id} has {size:,} and {own.num_actions:,}"
+
+
 def _sizes(policy: LearnedPolicy) -> str:
-    return f"{policy.inputs:,} numbers and has {policy.outputs:,} actions"
+    return f"takes {policy.inputs:,} numbers and has {policy.outputs:,} actions"
 
 
 def _problem(own: Game, game: Game) -> str:
@@ -155,10 +159,8 @@ def _problem(own: Game, game: Game) -> str:
             moves = _moves(own, game, table, random)
         except (KeyError, TypeError, ValueError) as error:
             theirs = unshared(own, game)
-            return (
-                f"was trained for {own.id} with {_text(theirs)}, and cannot play this table: {error}; on a command "
-                f"line its own is {command_line(theirs)}"
-            )
+            trained = f"was trained for {own.id} with {_text(theirs)}, and cannot play this table: {error}"
+            return f"{trained}; on a command line its own is {command_line(theirs)}"
         game.rules.step(table, moves[random.integers(len(moves))])
     return ""
 

@@ -9,7 +9,7 @@ from ...envs.core.game import Game
 from ...envs.core.options import did_you_mean
 from ...envs.core.rollout import RandomPolicy as RandomPolicy
 from .base import DAMAGES, LearnedPolicy, Policy, TrainedFor, of_settings, read_arrays, read_settings
-from .elsewhere import at_table
+from .elsewhere import at_table, misfit
 from .mlp import MlpPolicy
 from .sb3 import SB3Policy, load_model
 from .solved import SolvedPolicy
@@ -59,8 +59,9 @@ def load_policy(
             policy = MlpPolicy.from_model(model, deterministic, seed)
         except ValueError:
             policy = SB3Policy(model, deterministic, seed)
-    if policy.trained_for is None and (trained_for := _from_run_of(file)) is not None:
-        policy.set_trained_for(trained_for)
+    config = _run_of(file) / "config.toml"
+    if policy.trained_for is None and config.is_file() and "game" in (settings := read_settings(config)):
+        policy.set_trained_for(of_settings(settings))
     return policy
 
 
@@ -98,15 +99,6 @@ def policy_file(path: str | PathLike[str], seats: int | None = None) -> Path:
     return zipped if not file.is_file() and zipped.is_file() else file
 
 
-def _from_run_of(file: Path) -> TrainedFor | None:
-    """Return what the run of a policy's folder was for; None if the file is not in a run folder."""
-    folder = _run_of(file)
-    if not (folder / "config.toml").is_file():
-        return None
-    settings = read_settings(folder / "config.toml")
-    return of_settings(settings) if "game" in settings else None
-
-
 def load_run(path: str | PathLike[str], *, deterministic: bool = False, seed: int | None = None) -> tuple[Game, Policy]:
     """Load the folder of a training run: its game with the options of the training, and its policy.
 
@@ -126,13 +118,8 @@ def load_run(path: str | PathLike[str], *, deterministic: bool = False, seed: in
         raise FileNotFoundError(f"{folder} has no policy: neither policy.npz nor model.zip")
     policy = load_policy(saved, deterministic=deterministic, seed=seed)
     policy.set_trained_for(trained_for)
-    trained = policy.inputs, policy.outputs
-    now = game.encoders[policy.encoder or game.encoder].layout.size, game.num_actions
-    if trained != now:
-        raise ValueError(
-            f"{folder} was trained on observations of {trained[0]} numbers and {trained[1]} actions; {game.id} now has "
-            f"{now[0]} and {now[1]}"
-        )
+    if problem := misfit(policy, game):
+        raise ValueError(f"the policy in {folder} {problem}")
     return game, policy
 
 

@@ -31,51 +31,6 @@ def can_be_solved(game: Game) -> bool:
     return game.name == "holdem" and game.seats == 2
 
 
-class SolvedPolicy(LearnedPolicy):
-    """A solved strategy: it plays from observations, and tells exact probabilities.
-
-    Args:
-        arrays: those of the file; `parlour.training.solving.holdem_tree.packed` makes them.
-        trained_for: the game.
-        deterministic: play the most likely action instead of drawing one.
-        seed: the seed of the policy's own random stream; None: fresh entropy.
-
-    Raises:
-        ValueError: if the game has none, or the arrays are damaged.
-    """
-
-    def __init__(
-        self,
-        arrays: Mapping[str, NDArray[Any]],
-        trained_for: TrainedFor,
-        deterministic: bool = False,
-        seed: int | None = None,
-    ) -> None:
-        game = trained_for.make_game()
-        if not can_be_solved(game):
-            raise ValueError(f"{game.id} with these options reads no solved strategy")
-        size = game.encoders[trained_for.encoder or game.encoder].layout.size
-        super().__init__(size, game.num_actions, deterministic, seed)
-        self.arrays = dict(arrays)
-        self._lookup = SolvedHoldem(game, self.arrays)
-        if not deterministic:  # for solving subgames again at the table
-            self.bucket_probabilities, self.buckets_on = self._lookup.bucket_probabilities, self._lookup.buckets_on
-        self.set_trained_for(trained_for)
-
-    def _distribution(self, observations: Floats, masks: NDArray[np.int8]) -> Floats:
-        return self._lookup(np.asarray(observations, np.float32), masks)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the policy to a ``.npz`` file, with what it was trained for."""
-        write_arrays(path, {"solved_for": self._arrays()["trained_for"], **self.arrays})
-
-    @classmethod
-    def _of_arrays(cls, file: dict[str, Any], trained_for: TrainedFor | None, deterministic: bool) -> Self:
-        if trained_for is None:
-            raise KeyError("solved_for")
-        return cls(file, trained_for, deterministic)
-
-
 class _Strategy:
     """The tree of a seat and the levels of its decisions."""
 
@@ -140,14 +95,32 @@ class _Strategy:
         return {one: chance for one, chance in ((lower, share), (upper, 1 - share)) if chance > 0}
 
 
-class SolvedHoldem:
-    """Probabilities of a solved strategy.
+class SolvedPolicy(LearnedPolicy):
+    """A solved strategy: it plays from observations, and tells exact probabilities.
+
+    Args:
+        arrays: those of the file; `parlour.training.solving.holdem_tree.packed` makes them.
+        trained_for: the game.
+        deterministic: play the most likely action instead of drawing one.
+        seed: the seed of the policy's own random stream; None: fresh entropy.
 
     Raises:
-        ValueError: if arrays are missing or do not fit, or the strategy is one of other buckets.
+        ValueError: if the game has none, the arrays are damaged, or the strategy is one of other buckets.
     """
 
-    def __init__(self, game: Game, arrays: Mapping[str, NDArray[Any]]) -> None:
+    def __init__(
+        self,
+        arrays: Mapping[str, NDArray[Any]],
+        trained_for: TrainedFor,
+        deterministic: bool = False,
+        seed: int | None = None,
+    ) -> None:
+        game = trained_for.make_game()
+        if not can_be_solved(game):
+            raise ValueError(f"{game.id} with these options reads no solved strategy")
+        size = game.encoders[trained_for.encoder or game.encoder].layout.size
+        super().__init__(size, game.num_actions, deterministic, seed)
+        self.arrays = dict(arrays)
         if int(arrays.get("abstraction", np.array(-1))) != DIGEST:
             raise ValueError("another version of Parlour put other hands together in its buckets; solve the game again")
         layout = game.encoders["v0"].layout
@@ -167,10 +140,20 @@ class SolvedHoldem:
         rows = rows_of(self.buckets)
         self.seats = [_Strategy(arrays, seat, rows) for seat in range(2)]
         self._of_board = lru_cache(4_096)(self._board_buckets)
+        self.set_trained_for(trained_for)
 
-    def __call__(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.float32]:
-        """Return the probability of each action index, 0 where masked: float32[N, A]."""
-        public = observations.copy()
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the policy to a ``.npz`` file, with what it was trained for."""
+        write_arrays(path, {"solved_for": self._arrays()["trained_for"], **self.arrays})
+
+    @classmethod
+    def _of_arrays(cls, file: dict[str, Any], trained_for: TrainedFor | None, deterministic: bool) -> Self:
+        if trained_for is None:
+            raise KeyError("solved_for")
+        return cls(file, trained_for, deterministic)
+
+    def _distribution(self, observations: Floats, masks: NDArray[np.int8]) -> Floats:
+        public = observations.astype(np.float32)
         public[:, self._cards : self._cards + 52 + 10] = 0  # the cards and what they are worth
         keys = np.concatenate([public, masks.astype(np.float32)], axis=1)
         out = np.zeros(masks.shape, np.float32)
