@@ -85,19 +85,13 @@ class PolicyAgent:
 
     def thoughts(self) -> dict[str, Any]:
         """Return the probabilities of the answers to the latest turn and the value, if the policy has them."""
-        notes: dict[str, Any] = {}
         if self._seen is None or not hasattr(self.policy, "probabilities"):
-            return notes
+            return {}
         table, observations, masks = self._seen
         chances = self.policy.probabilities(observations, masks)[0]
-        notes["probabilities"] = {
-            _answer(self.game.view.encode(table, action)): round(float(chances[action]), 4)
-            for action in np.flatnonzero(chances >= LEAST_LIKELY).tolist()
-        }
         values = self.policy.values(observations) if hasattr(self.policy, "values") else None
-        if values is not None:
-            notes["value"] = round(float(values[0]), 4)
-        return notes
+        value = None if values is None else float(values[0])
+        return notes(chances, lambda action: _answer(self.game.view.encode(table, action)), value)
 
     def warm_up(self) -> None:
         """Answer two turns of a random match, so that all code is compiled and loaded before a deadline runs.
@@ -123,6 +117,12 @@ class PolicyAgent:
 
 LEAST_LIKELY = 0.0005
 """The least probability of an answer in `thoughts`."""
+
+
+def notes(chances: NDArray[Any], written: Callable[[int], str], value: float | None) -> dict[str, Any]:
+    """Return the notes on a decision: the chances of the likely actions, and its value if it is known."""
+    likely = {written(one): round(float(chances[one]), 4) for one in np.flatnonzero(chances >= LEAST_LIKELY).tolist()}
+    return ({"probabilities": likely} if likely else {}) | ({} if value is None else {"value": round(value, 4)})
 
 
 def _answer(response: AgentResponse) -> str:

@@ -28,7 +28,7 @@ from ....envs.mafia.statements import sentence as statement
 from ...agents.answers import Spoken, last_choice
 from ...agents.base import sentence
 from ...agents.language_model import Model, ModelCall, ModelError, ModelStatistics, library
-from ...agents.policy import LEAST_LIKELY
+from ...agents.policy import notes
 from ...agents.prompt import Chat, fill, load_texts
 from ...logs.match_log import escaped as shown
 from ...policies.base import Policy
@@ -364,11 +364,13 @@ class MafiaPolicyAgent(MafiaScriptedAgent):
         if decision.game.seats != self._game.seats:
             return super().reasons(decision)
         sentences = []
-        chances: Any = ()
+        chances = np.empty(0)
         probabilities = getattr(self._policy, "probabilities", None)
         if probabilities is not None:
             chances = probabilities(decision.observations, decision.masks)[0]
-            sentences.append(f"My likeliest choices: {likeliest(decision, chances)}.")
+            best = [one for one in np.argsort(-chances, kind="stable")[:MOST_CHOICES].tolist() if chances[one] >= 0.005]
+            likely = (f"{intention(decision.with_action(one))}, {100 * float(chances[one]):.0f} %" for one in best)
+            sentences.append(f"My likeliest choices: {'; '.join(likely)}.")
         values = getattr(self._policy, "values", None)
         expected = None if values is None else values(decision.observations)
         value = None if expected is None else float(expected[0])
@@ -382,13 +384,7 @@ class MafiaPolicyAgent(MafiaScriptedAgent):
         if self._latest is None:
             return {}
         decision, chances, value = self._latest
-        notes: dict[str, Any] = {} if value is None else {"value": round(value, 4)}
-        if len(chances):
-            likely = (action for action in range(len(chances)) if chances[action] >= LEAST_LIKELY)
-            notes["probabilities"] = {
-                self._written(decision.with_action(action)): round(float(chances[action]), 4) for action in likely
-            }
-        return notes
+        return notes(chances, lambda action: self._written(decision.with_action(action)), value)
 
     def _written(self, decision: MafiaDecision) -> str:
         """Return a choice as logs write it."""
@@ -401,12 +397,6 @@ class MafiaPolicyAgent(MafiaScriptedAgent):
         else:
             action = Action("say", {"text": statement((kind, target), decision.seat, ids)})
         return sentence(action)
-
-
-def likeliest(decision: MafiaDecision, chances: Any) -> str:
-    """Return the likeliest choices with their chances, in words."""
-    best = [one for one in np.argsort(-chances, kind="stable")[:MOST_CHOICES].tolist() if chances[one] >= 0.005]
-    return "; ".join(f"{intention(decision.with_action(one))}, {100 * float(chances[one]):.0f} %" for one in best)
 
 
 class Prompts(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):

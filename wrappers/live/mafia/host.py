@@ -14,7 +14,7 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import aiohttp
@@ -580,12 +580,13 @@ Note = Callable[..., None]
 """Writes a line of a match log: its kind and its fields (`MatchLog.write`)."""
 
 
+@dataclass(eq=False)
 class HostedMatch:
     """A match of mafia between `AgentPolicy` objects.
 
     Foreign agents run in threads of their own, with copies of the arguments.
 
-    Args:
+    Attributes:
         game: mafia, with as many seats as there are agents.
         agents: the players, seat by seat.
         game_id: the id of the match.
@@ -598,24 +599,21 @@ class HostedMatch:
         ValueError: if there are not as many agents as seats, or ids or names are not all different and printable.
     """
 
-    def __init__(
-        self,
-        game: Game,
-        agents: Sequence[AgentPolicy],
-        *,
-        game_id: str,
-        seed: int | None = None,
-        limits: MafiaLimits | None = None,
-        note: Note = lambda kind, **fields: None,
-        on_event: Callable[[wire.Event], None] = lambda event: None,
-    ) -> None:
-        players = [(agent.id, agent.name) for agent in agents]
-        self.session = MafiaHostSession(game, players, game_id=game_id, seed=seed, limits=limits)
-        self.agents = list(agents)
-        self._names = dict(players)
-        self._note = note
-        self._on_event = on_event
-        self._called: list[Any] = []
+    game: Game
+    agents: Sequence[AgentPolicy]
+    _: KW_ONLY
+    game_id: str
+    seed: int | None = None
+    limits: MafiaLimits | None = None
+    note: Note = lambda kind, **fields: None
+    on_event: Callable[[wire.Event], None] = lambda event: None
+
+    def __post_init__(self) -> None:
+        """Make the session."""
+        players = [(agent.id, agent.name) for agent in self.agents]
+        about = {"game_id": self.game_id, "seed": self.seed, "limits": self.limits}
+        self.session = MafiaHostSession(self.game, players, **about)  # type: ignore[arg-type]
+        self._names, self._called = dict(players), list[Any]()
 
     async def play(self) -> MafiaResult:
         """Play the match to its end."""
@@ -626,7 +624,7 @@ class HostedMatch:
             if type(config) is wire.AgentConfig:  # one of another type may hold secrets
                 row["config"] = config
         about = {"game": match.game.id, "options": match.game.options, "seed": session.seed}
-        self._note("match", **about, match_id=session.game_id, agents=agents)
+        self.note("match", **about, match_id=session.game_id, agents=agents)
         self._called = [called(agent) for agent in self.agents]
         try:
             async with asyncio.TaskGroup() as group:
@@ -638,7 +636,7 @@ class HostedMatch:
                     agent.stop()
         if session.result is None:
             raise RuntimeError("no call is due, and the match is not over")
-        self._note("end", outcome=match.turn_state(match.game.agents[0]).outcome)
+        self.note("end", outcome=match.turn_state(match.game.agents[0]).outcome)
         return session.result
 
     def _begin(self, step: Step) -> None:
@@ -652,7 +650,7 @@ class HostedMatch:
         round_number = int(self.session.match.table.round_number)
         step, agent = await self._ask(call), self.agents[call.seat]
         for one in model_calls(agent):
-            self._note("model", agent_id=agent.id, method=call.method, round=round_number, **one)
+            self.note("model", agent_id=agent.id, method=call.method, round=round_number, **one)
         self._begin(step)
 
     async def _ask(self, call: DueCall) -> Step:
@@ -688,17 +686,17 @@ class HostedMatch:
     def _report(self, step: Step) -> None:
         for one in step.happened:
             if isinstance(one, wire.Event):
-                self._note("event", event=one)
+                self.note("event", event=one)
                 try:
-                    self._on_event(one)
+                    self.on_event(one)
                 except Exception:  # whatever it is, the match goes on
                     logger.exception("%s: who watches failed at %s", one.game_id, one.event_type)
             elif isinstance(one, Fault):
                 self._warn(one)
-                self._note("fault", **msgspec.to_builtins(one))
+                self.note("fault", **msgspec.to_builtins(one))
             else:
                 replaced = {} if one.replaced is None else {"replaced": one.replaced}
-                self._note("turn", agent=one.agent, response=AgentResponse(one.action), **replaced)
+                self.note("turn", agent=one.agent, response=AgentResponse(one.action), **replaced)
 
     def _warn(self, fault: Fault) -> None:
         """Log a fault as the talk of the match has it."""
