@@ -55,7 +55,7 @@ class Driver:
         try:
             answer = self.answers[call.method](call, *arguments)
         except ValueError as error:
-            return self.take(self.session.failed(call.number, str(error)))
+            return self.take(self.session.answered(call.number, problem=str(error)))
         if not call.characters:
             return self.take(self.session.answered(call.number, answer))
         for chunk in answer:
@@ -320,11 +320,11 @@ def test_what_fails_or_is_late_loses_that_answer_only():
     driver.begin()
     think = next(call for call in driver.calls if call.seat == 0)
     driver.take(driver.session.chunk(think.number, "now "))
-    driver.take(driver.session.failed(think.number, "cut off after 30 s"))
+    driver.take(driver.session.answered(think.number, problem="cut off after 30 s"))
     assert driver.faults() == [("think", "cut off after 30 s", "")]
     assert stream(driver, "p1", "AGENT_THINK_STREAM") == ["now ", ""]
     for _ in range(2):
-        driver.take(driver.session.failed(driver.calls[-1].number, "no answer within 30 s"))
+        driver.take(driver.session.answered(driver.calls[-1].number, problem="no answer within 30 s"))
     kept = driver.faults()[1:]
     assert [problem for _, problem, _ in kept] == ["no answer within 30 s"] * 2
     assert [instead[5:] for _, _, instead in kept] == ["", "drawn"]  # one fault an answer

@@ -183,7 +183,7 @@ class MafiaHostSession:
     """A match of mafia between agents that are called as the AgentPolicy document says.
 
     Call `begin`, make the calls of every `Step`, and report each call: `chunk` for every chunk of a stream, then
-    `answered` or `failed`. Reports of a call that is not `running` are ignored. The match is over when no call is
+    `answered`. Reports of a call that is not `running` are ignored. The match is over when no call is
     running; then `result` is set.
 
     Args:
@@ -297,30 +297,28 @@ class MafiaHostSession:
                 running.stream = running.stream | _BY_SCRIPT
         return self._step()
 
-    def answered(self, number: int, answer: Any = None) -> Step:
-        """Report the end of a stream, or a choice: a struct, a dict, or an object with the same attributes."""
+    def answered(self, number: int, answer: Any = None, problem: str | None = None) -> Step:
+        """Report the end of a call.
+
+        Args:
+            number: the number of the call.
+            answer: the choice: a struct, a dict, or an object with the same attributes; None of a stream.
+            problem: why there is no answer, or a stream ends in its middle; None: there is one.
+        """
         running = self._running.get(number)
         if running is not None and running.characters:
+            if problem is not None:
+                self._fault(running.seat, running.method, problem)
             self._end_stream(running)
         elif running is not None:
-            context, info = self.arguments(number)
+            (context, info), target, said = self.arguments(number), None, dict[str, Any]()
             try:
-                choice = read_choice(answer, self._ids[running.seat], context, info)
-                target, problem, said = None if choice is None else choice.target_id, None, beside(choice)
+                if problem is None:
+                    choice = read_choice(answer, self._ids[running.seat], context, info)
+                    target, said = None if choice is None else choice.target_id, beside(choice)
             except Exception as error:  # the attributes of a foreign object may raise anything
-                target, said = None, {}
                 problem = str(error) if type(error) is ValueError else described(error)
             self._end_choice(running, target, problem, said)
-        return self._step()
-
-    def failed(self, number: int, problem: str) -> Step:
-        """Report that a call has ended without an answer, or in the middle of a stream, and why."""
-        running = self._running.get(number)
-        if running is not None and running.characters:
-            self._fault(running.seat, running.method, problem)
-            self._end_stream(running)
-        elif running is not None:
-            self._end_choice(running, None, problem, {})
         return self._step()
 
     def _step(self) -> Step:
@@ -670,17 +668,17 @@ class HostedMatch:
             return False
 
         arguments, deadline, role = session.arguments(number), Deadline.after(call.seconds), session.roles[call.seat]
+        answer = problem = None
         try:
             answer = await ask(self._called[call.seat], call.method, arguments, role=role, deadline=deadline, take=take)
         except TimeoutError:
-            what = "cut off after" if call.characters else "no answer within"
-            step = session.failed(number, f"{what} {call.seconds:g} s")
+            problem = f"{'cut off after' if call.characters else 'no answer within'} {call.seconds:g} s"
         except RuntimeError as error:
-            step = session.failed(number, str(error))
+            problem = str(error)
         else:
-            if (problem := replacement(agent)) is not None:
-                self._report(session.replaced(number, problem))
-            step = session.answered(number, answer)
+            if (why := replacement(agent)) is not None:
+                self._report(session.replaced(number, why))
+        step = session.answered(number, answer, problem)
         return last or step
 
     def _report(self, step: Step) -> None:
