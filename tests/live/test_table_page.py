@@ -270,6 +270,14 @@ class Obliging:
     respond = staticmethod(obliging)
 
 
+def ann(browser, url, **options):
+    """Open the page of a table, and sit down."""
+    page = browser.new_context(**options).new_page()
+    page.goto(url)
+    sit(page, "Ann")
+    return page
+
+
 @contextmanager
 def served(game, players):
     """Serve a table from this process; yield its address."""
@@ -322,9 +330,7 @@ def test_a_picture_of_ones_own_stands_for_the_fields_which_are_folded(browser, s
 
     game = replace(rock_paper_scissors.game(), renderer=Renderer(lambda table, seat: "", picture))
     with served(game, [("bot", Obliging()), None]) as url:
-        page = browser.new_context(**SIZES[size], color_scheme="dark").new_page()
-        page.goto(url)
-        sit(page, "Ann")
+        page = ann(browser, url, **SIZES[size], color_scheme="dark")
         page.wait_for_selector(MINE)
         words = page.locator(f"{DRAWN} text")
         assert words.all_text_contents() == ["None", "-1"]  # nobody sees what the first has chosen
@@ -370,9 +376,7 @@ def test_a_game_of_ones_own_shows_each_of_its_fields_whatever_its_name(browser, 
     rules = replace(simple.rules, blank=new_table(with_required_fields(2, ("heap", "i4"), *fields), **OWN))
     renderer = None if picture is None else Renderer(simple.renderer.text, picture)
     with served(replace(simple, rules=rules, view=None, renderer=renderer), [("bot", Obliging()), None]) as url:
-        page = browser.new_context().new_page()
-        page.goto(url)
-        sit(page, "Ann")
+        page = ann(browser, url)
         page.wait_for_selector(MINE)
         drawn = picture not in (None, fails)
         assert page.locator("#board summary").count() == drawn
@@ -402,9 +406,7 @@ def test_a_game_of_ones_own_shows_each_of_its_fields_whatever_its_name(browser, 
 @pytest.mark.parametrize(("names", "key"), [(("say_0", "say_1", "say_2"), "1"), (("none", "raise_1", "raise_9"), "2")])
 def test_the_digit_in_the_label_of_a_button_presses_it_if_each_has_its_own(names, key, browser):
     with served(nim.game(names), [None, ("bot", Obliging())]) as url:
-        page = browser.new_context().new_page()
-        page.goto(url)
-        sit(page, "Ann")
+        page = ann(browser, url)
         page.wait_for_selector(MINE)
         pressed = page.locator(f"[data-action={names[1]}]")
         assert pressed.get_attribute("data-key") == key
@@ -422,9 +424,7 @@ class Zero:
 
 def test_a_fact_that_happens_to_equal_what_was_won_stays_on_the_board(browser):
     with served(envs.game("public_project"), [("zero", Zero()), None]) as url:
-        page = browser.new_context().new_page()
-        page.goto(url)
-        sit(page, "Ann")
+        page = ann(browser, url)
         page.wait_for_selector(MINE)
         page.fill("input[type=number]", "0")
         page.click(MINE)
@@ -436,9 +436,7 @@ def test_a_fact_that_happens_to_equal_what_was_won_stays_on_the_board(browser):
 def test_words_and_choices_are_asked_for_by_the_schemas(browser):
     village = replace(envs.game("mafia", seats=5), name="village")
     with served(village, [None, *[("obliging", Obliging())] * 4]) as url:
-        page = browser.new_context().new_page()
-        page.goto(url)
-        sit(page, "Ann")
+        page = ann(browser, url)
         while page.wait_for_selector(f"{MINE}, {OVER}", timeout=WITHIN).evaluate("node => node.matches('button')"):
             turn, form = turn_of(page), page.locator("form.move").first
             if form.locator("[data-action=say]").count():

@@ -19,6 +19,14 @@ from parlour.wrappers.live.table.host import TableDue, TableHostSession
 # Seats.
 
 
+def two():
+    """Return a table at which Ann and Bob sit, and Ann's token."""
+    room = Room((None, None))
+    token = room.sit(1, "Ann")
+    room.sit(2, "Bob")
+    return room, token
+
+
 def test_who_comes_looks_on_and_who_sits_down_plays():
     room = Room().connect(1)
     assert room.last(1, "seating")["you"] is None
@@ -65,9 +73,7 @@ def test_a_match_waits_for_all_people_and_the_next_until_they_are_ready():
 
 
 def test_the_next_match_does_not_begin_without_somebody_who_is_away():
-    room = Room((None, None))
-    token = room.sit(1, "Ann")
-    room.sit(2, "Bob")
+    room, token = two()
     room.act(1, "submit_offer", my_share=50)
     room.act(2, "accept")
     room.send(1, "again")
@@ -137,9 +143,7 @@ def test_a_locked_table_opens_to_its_key():
 
 
 def test_a_seat_left_in_a_match_is_played_safely_and_nobody_takes_it_before_the_end():
-    room = Room((None, None))
-    token = room.sit(1, "Ann")
-    room.sit(2, "Bob")
+    room, token = two()
     room.send(1, "stand")
     assert room.last(1, "unseated")["reason"] == "stood"
     assert room.table.due.seat == 1  # Ann has passed
@@ -185,9 +189,7 @@ def test_a_match_does_not_wait_twice_for_somebody_away_and_the_seat_is_free_afte
 
 
 def test_who_takes_a_seat_after_a_match_does_not_see_what_it_held():
-    room = Room((None, None))
-    room.sit(1, "Ann")
-    room.sit(2, "Bob")
+    room, _ = two()
     room.act(1, "submit_offer", my_share=50)
     room.act(2, "accept")
     held = room.state(1)["game_state"]["my_reservation_value"]
@@ -211,16 +213,11 @@ def test_a_table_needs_a_person_and_as_many_players_as_seats():
 
 
 def test_an_answer_to_a_turn_that_is_over_is_refused():
-    room = Room((None, None))
-    room.sit(1, "Ann")
-    room.sit(2, "Bob")
+    room, _ = two()
     turn = room.table.turn
     room.take(room.table.failed(turn, "no answer in time"))
-    assert room.act(1, "pass", turn=turn) == {
-        "ok": False,
-        "error": "not_your_turn",
-        "error_detail": "that turn is over",
-    }
+    over = {"ok": False, "error": "not_your_turn", "error_detail": "that turn is over"}
+    assert room.act(1, "pass", turn=turn) == over
     assert room.act(1, "pass")["error"] == "not_your_turn"
     assert room.table.failed(turn, "twice") == []
     assert room.table.answered(turn, AgentResponse(Action("pass"))) == []
@@ -251,9 +248,7 @@ def test_at_night_those_who_wait_are_told_nothing_of_turns_and_times():
 
 
 def test_a_refused_answer_keeps_the_turn_and_says_why():
-    room = Room((None, None))
-    room.sit(1, "Ann")
-    room.sit(2, "Bob")
+    room, _ = two()
     due = room.table.due
     assert "bounds are 0 to 100" in room.act(1, "submit_offer", my_share=101)["error_detail"]
     assert room.act(1, "accept")["error"] == "game_rule_violation"
@@ -321,11 +316,8 @@ def test_a_picture_or_a_forecast_that_fails_is_none_and_is_logged_once(caplog):
     def forecasts(state):
         raise ZeroDivisionError("division by zero")
 
-    game = replace(
-        nim.game(),
-        renderer=Renderer(nim.game().renderer.text, picture),
-        capabilities=Capabilities(forecasts=forecasts),
-    )
+    renderer, capable = Renderer(nim.game().renderer.text, picture), Capabilities(forecasts=forecasts)
+    game = replace(nim.game(), renderer=renderer, capabilities=capable)
     room = Room((None, "bot"), game, pictures=[picture])
     token = room.sit(1, "Ann")
     assert room.last(1, "state")["pictures"] == ["<svg/>"]

@@ -5,7 +5,6 @@ Equity is the share of the pot against all hands that the other can hold, ties s
 two minutes; they are kept in a file of the user's cache.
 """
 
-import zlib
 from functools import cache, partial
 from itertools import combinations, permutations
 from os import environ
@@ -325,25 +324,7 @@ def board_buckets(buckets: Any, board: Any, count: int, worth: Any, out: Any) ->
 
 
 DIGEST = 3472231984
-"""What `abstraction_digest` returns: a policy is loaded without the 24 boards."""
-
-
-def abstraction_digest() -> int:
-    """Return a number that tells whether `board_buckets` puts together the same hands as when a strategy was solved.
-
-    It is a checksum of the buckets of all hands on some boards, with worths that are made up, and of the version of the
-    tables that hold the real ones.
-    """
-    found, out = zlib.crc32(bytes([VERSION])), np.empty(len(HOLDINGS), np.int64)
-    edges = np.arange(1, 16) / 16
-    buckets = Buckets((edges, edges, edges), (np.full(16, 0.25), np.full(16, 0.25)))
-    worth = np.stack([np.arange(len(HOLDINGS)) % 256, np.arange(len(HOLDINGS)) % 7 * 42], axis=1).astype(np.uint8)
-    for n in range(24):
-        board = np.argsort((np.arange(52) * 7_919 * (n + 1) ** 2 + n) % 10_007, kind="stable")[:5]
-        for count in (0, 3, 4, 5) if n == 0 else (3, 4):  # a river takes longest
-            board_buckets(buckets, board, count, worth, out)
-            found = zlib.crc32(out.astype("<i8").tobytes(), found)
-    return found
+"""A checksum of the buckets of all hands on some boards, which a test computes: files with another one are refused."""
 
 
 def rows_of(buckets: Buckets) -> NDArray[np.int64]:
