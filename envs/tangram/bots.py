@@ -451,7 +451,7 @@ def _free(table: Any, piece: int, shape: NDArray[np.float64]) -> bool:
 
 
 class TangramPlanning:
-    """Tangram's part of a search (see `parlour.wrappers.agents.search`).
+    """Tangram's part of a search (see `parlour.wrappers.agents.policy`).
 
     Args:
         game: tangram with its options.

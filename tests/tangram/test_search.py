@@ -9,7 +9,7 @@ from parlour import envs
 from parlour.envs.tangram.bots import TangramPlanning
 from parlour.envs.tangram.table import SOLVED
 from parlour.training.evaluation.games.tangram import SETS, built
-from parlour.wrappers.agents.search import SearchAgent, SearchPolicy
+from parlour.wrappers.agents.policy import SearchAgent, SearchPolicy
 from parlour.wrappers.policies.loading import make_policy
 
 GAME = envs.game("tangram", split="test")

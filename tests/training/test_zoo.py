@@ -15,7 +15,7 @@ from parlour.envs.core.rollout import encoder_of, play_until_done, tables_with_s
 from parlour.training import cli
 from parlour.training.commands.lookup import agent, game_of, policy, searching_agents
 from parlour.training.evaluation.exact import flat_tree, nash_conv
-from parlour.wrappers.agents.search import ReadyAgent
+from parlour.wrappers.agents.policy import ReadyAgent
 from parlour.wrappers.policies.base import TrainedFor
 from parlour.wrappers.policies.loading import load_policy, make_policy
 from parlour.wrappers.policies.mlp import MlpPolicy, Network

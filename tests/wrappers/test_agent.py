@@ -16,8 +16,7 @@ from parlour.training.commands.lookup import searching_agent, where_possible
 from parlour.wrappers.agents.answers import choices, for_people, help_text, parse_typed
 from parlour.wrappers.agents.base import Agent, sentence
 from parlour.wrappers.agents.human import HumanAgent
-from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.agents.search import ReadyAgent
+from parlour.wrappers.agents.policy import PolicyAgent, ReadyAgent
 from parlour.wrappers.live.common.clock import Deadline
 from parlour.wrappers.live.common.player import Player, Turn
 from parlour.wrappers.policies.loading import make_policy

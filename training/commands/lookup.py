@@ -19,9 +19,8 @@ from ...wrappers.agents.base import Agent
 from ...wrappers.agents.human import HumanAgent
 from ...wrappers.agents.language_model import Model
 from ...wrappers.agents.llm import AgentsAsPolicy, LLMAgent
-from ...wrappers.agents.policy import PolicyAgent
+from ...wrappers.agents.policy import PolicyAgent, ReadyAgent, SearchAgent, SearchPolicy
 from ...wrappers.agents.prompt import Prompting
-from ...wrappers.agents.search import ReadyAgent
 from ...wrappers.policies.base import LearnedPolicy, Policy, TrainedFor
 from ...wrappers.policies.elsewhere import ElsewherePolicy, MutedPolicy, ScrambledPolicy
 from ...wrappers.policies.loading import load_policy, make_policy, policy_file, run_settings
@@ -359,7 +358,6 @@ def searching_agent(spec: str, player: Agent, seed: int | None) -> ReadyAgent:
     game, policy = player.game, copy.deepcopy(player.policy)
     if game.name == "tangram":
         from ...envs.tangram.bots import TangramPlanning
-        from ...wrappers.agents.search import SearchAgent
 
         return ReadyAgent(player, SearchAgent(game, policy, TangramPlanning(game)))
     return ReadyAgent(player, PolicyAgent(game, searching(spec, policy, game, seed, SECONDS)), 2 * SECONDS)
@@ -420,7 +418,6 @@ def turn_resolver() -> Any:
 
 def _planning(player: Policy, game: Game, seed: int | None, seconds: float | None) -> Policy:
     from ...envs.tangram.bots import TangramPlanning
-    from ...wrappers.agents.search import SearchPolicy
 
     return SearchPolicy(game, player, TangramPlanning(game), seconds=seconds)  # it draws nothing
 

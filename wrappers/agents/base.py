@@ -19,7 +19,6 @@ class Agent(Protocol):
 
     def respond(self, state: TurnState) -> AgentResponse:
         """Answer a turn; called only if ``state.is_my_turn``."""
-        ...
 
 
 def search_seconds(most: float | None, left: float | None, share: float = SEARCH_SHARE) -> float | None:

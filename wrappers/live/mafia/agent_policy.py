@@ -40,19 +40,15 @@ class AgentPolicy(Protocol):
 
     def think(self, context: wire.GameState, private_info: wire.PrivateInfo) -> AsyncIterator[str]:
         """Stream private reasoning, honestly: called before every night action, statement and vote."""
-        ...
 
     def say(self, context: wire.GameState, public_info: wire.PublicInfo) -> AsyncIterator[str]:
         """Stream a public statement of one to five sentences; it may be a lie."""
-        ...
 
     async def night_action(self, context: wire.GameState, private_info: wire.PrivateInfo) -> wire.NightAction | None:
         """Return the night's choice; None for villagers."""
-        ...
 
     async def vote(self, context: wire.GameState, public_info: wire.PublicInfo) -> wire.VoteAction:
         """Return the vote."""
-        ...
 
 
 # Optional attributes of agents.
