@@ -265,10 +265,6 @@ class Server(ABC):
     def routes(self) -> Iterable[web.RouteDef]:
         """Return the routes."""
 
-    def resources(self) -> Iterable[web.AbstractResource]:
-        """Return further resources, which find the handlers of requests in their own way."""
-        return ()
-
     @property
     def problem(self) -> str | None:
         """Why the server is not healthy: what it cannot save; None: it is."""
@@ -293,9 +289,10 @@ class Server(ABC):
         self._stopping = False
         try:
             await self.opening()
-            app = self._application(
-                [self._origins.check, self._mark_busy, *self.middlewares], "", self.settings.proxies
-            )
+            middlewares = [self._origins.check, self._mark_busy, *self.middlewares]
+            app = web.Application(client_max_size=self._body_limit, middlewares=middlewares)
+            app[PROXIES] = self.settings.proxies
+            app.add_routes(self.routes())
             self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0, logger=http_log)
             await self._runner.setup()
             settings, loop = self.settings, asyncio.get_running_loop()
@@ -322,19 +319,6 @@ class Server(ABC):
             await self.stop()
             raise
 
-    def application(self, prefix: str, outer: "Server") -> web.Application:
-        """Return an application that serves the same below a path, for the `Mounts` of another server.
-
-        The other server checks the origins, limits the bodies and shows the certificate. This server must have started.
-
-        Args:
-            prefix: the path, such as ``/tables/3``.
-            outer: the other server.
-        """
-        app = self._application(self.middlewares, prefix, outer.settings.proxies)
-        app.freeze()
-        return app
-
     @web.middleware
     async def _mark_busy(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Let a request of an address that sends many wait. The socket of one that is answered keeps its place."""
@@ -349,14 +333,6 @@ class Server(ABC):
             return await handler(request)
         finally:
             protocol.keep(False)
-
-    def _application(self, middlewares: Sequence[Middleware], prefix: str, proxies: Collection[str]) -> web.Application:
-        app = web.Application(client_max_size=self._body_limit, middlewares=middlewares)
-        app[PROXIES] = proxies
-        app.add_routes(web.route(one.method, prefix + one.path, one.handler, **one.kwargs) for one in self.routes())
-        for resource in self.resources():
-            app.router.register_resource(resource)
-        return app
 
     async def stop(self) -> None:
         """Call `closing`, close the connections and stop listening."""

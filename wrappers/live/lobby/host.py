@@ -20,7 +20,6 @@ from typing import Any, TypeAlias
 import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler
-from aiohttp.web_urldispatcher import PrefixedSubAppResource
 
 from ..common.database import IN_MEMORY, Database, SaveError
 from ..common.limits import NAMES, Pace, account_of, bearer_token, folded, hashed, lacks_token, problem_of, short_name
@@ -68,34 +67,6 @@ MOST_LOGS = 200
 logger = logging.getLogger(__name__)
 
 
-class Mounts(PrefixedSubAppResource):
-    """Applications by name: ``/tables/NAME/…`` is served by the application NAME.
-
-    aiohttp's own sub-applications cannot be added to a server that has started. Register this resource at a router
-    before the start; applications may change at any time.
-
-    Args:
-        path: the path above the names, such as ``/tables``.
-
-    Attributes:
-        applications: by name. The routes of an application begin with the path and its name.
-    """
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path, web.Application())
-        self.applications: dict[str, web.Application] = {}
-
-    async def resolve(self, request: web.Request) -> tuple[Any, set[str]]:
-        """See aiohttp's `AbstractResource`."""
-        name, *_ = request.rel_url.path_safe.removeprefix(f"{self.canonical}/").split("/", 1)
-        app = self.applications.get(name)
-        if app is None:
-            return None, set()
-        match = await app.router.resolve(request)
-        match.add_app(app)
-        return match, set()
-
-
 class LobbyRefusal(Exception):
     """A call is refused.
 
@@ -115,6 +86,7 @@ class OpenTable:
     Attributes:
         game: the game's name.
         table: the table.
+        answers: what answers requests to the table, by path.
         options: those that the person chose who opened it.
         opened_by: the name of that person.
         address: of that person.
@@ -125,6 +97,7 @@ class OpenTable:
     game: str
     options: Mapping[str, str]
     table: TableHost
+    answers: Mapping[str, Any]
     opened_by: str
     address: str
     listed: bool
@@ -258,7 +231,6 @@ class LobbyHost(Server):
         }
         self._reserved = {folded(name) for named in self._programs.values() for name in named}
         self._make, self._empty_after = make, empty_after
-        self._mounts = Mounts("/tables")
         self._open: dict[str, OpenTable] = {}
         self._one_at_a_time = asyncio.Lock()  # a table may compile its rules first
         self._history: list[ListedResult] | None = None  # None: there is a new result
@@ -281,13 +253,11 @@ class LobbyHost(Server):
             web.get("/lobby", self._lobby),
             web.post("/tables", self._new_table),
             web.delete("/tables/{table_id}", self._close_table),
+            web.get("/tables/{table_id}/ended/{file}", self._at_table),
+            web.get("/tables/{table_id}/{path:.*}", self._at_table),
             web.get(r"/results/{number:\d{1,15}}/{file}", self._result_file),
             *page_routes(PAGE, facts, index="lobby.html", more=SHARED),
         ]
-
-    def resources(self) -> list[web.AbstractResource]:
-        """See `Server`."""
-        return [self._mounts]
 
     async def opening(self) -> None:
         """Begin to end tables without visitors."""
@@ -352,6 +322,16 @@ class LobbyHost(Server):
         await self._end(table_id)
         return _answer(None)
 
+    async def _at_table(self, request: web.Request) -> web.StreamResponse:
+        """Answer a request to a table as the table does."""
+        names = request.match_info
+        open_table = self._open.get(names["table_id"])
+        path = "/ended/{file}" if "file" in names else f"/{names['path']}"
+        if open_table is None or path not in open_table.answers:
+            raise web.HTTPNotFound()
+        answer: web.StreamResponse = await open_table.answers[path](request)
+        return answer
+
     async def _result_file(self, request: web.Request) -> web.Response:
         """Answer with a file of a result, as everybody who has played or watched could have it."""
         game, log = self.store.log(int(request.match_info["number"]))
@@ -390,9 +370,8 @@ class LobbyHost(Server):
                 logger.exception("a table of %s did not open", wish.game)
                 raise LobbyRefusal(messages.TABLE_FAILED, f"the table of {wish.game} could not be opened") from None
             table_id = secrets.token_urlsafe(9)
-            self._mounts.applications[table_id] = table.application(f"{self._mounts.canonical}/{table_id}", self)
-            now = asyncio.get_running_loop().time()
-            self._open[table_id] = OpenTable(wish.game, wish.options, table, person, address, wish.listed, now)
+            now, answers = asyncio.get_running_loop().time(), {one.path: one.handler for one in table.routes()}
+            self._open[table_id] = OpenTable(wish.game, wish.options, table, answers, person, address, wish.listed, now)
             return table_id
 
     def _listed(self, person: str | None) -> list[ListedTable]:
@@ -427,7 +406,6 @@ class LobbyHost(Server):
 
     async def _end(self, table_id: str) -> None:
         """End a table."""
-        del self._mounts.applications[table_id]
         open_table = self._open.pop(table_id)
         try:
             await open_table.table.stop()
