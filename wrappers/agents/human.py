@@ -5,11 +5,12 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from textwrap import wrap
-from typing import Any, TextIO
+from typing import TextIO
 
 from ...envs.core.turn_state import AgentResponse, Message, MessageScope, TurnState
 from .answers import choices, for_people, help_text, parse_typed
 from .base import printable
+from .prompt import in_words
 
 BACK = "q"
 """What ends a long text; before another question it leaves, as the words of `LEAVE`."""
@@ -145,17 +146,7 @@ def _wrapped(line: str, width: int) -> str:
 
 
 def _as_text(state: TurnState) -> str:
-    lines = [f"{state.game_id} · {state.agent_id} · {state.phase}"]
-    for name, value in state.game_state.items():
-        if name in ("history", "action_history", "players") and isinstance(value, list):
-            lines += [f"  {name}:", *(f"    {_row(row)}" for row in value)]
-        elif name != "actions":
-            lines.append(f"  {name}: {_row(value)}")
-    lines += [f"  {message.sender_id}: {printable(message.content)}" for message in state.messages]
-    return "\n".join(lines)
-
-
-def _row(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "  ".join(f"{name} {_row(part)}" for name, part in value.items())
-    return printable(" ".join(map(str, value)) if isinstance(value, list) else str(value))
+    seen = in_words({name: value for name, value in state.game_state.items() if name != "actions"}).splitlines()
+    rows = [printable(line).replace("; ", ";\n    ") for line in seen]
+    said = [printable(f"{message.sender_id}: {message.content}") for message in state.messages]
+    return "\n  ".join([f"{state.game_id} · {state.agent_id} · {state.phase}", *rows, *said])

@@ -266,7 +266,7 @@ class TableHostSession:
         self._latest: dict[int, tuple[int | None, messages.State]] = {}
         self._before = 0  # turns of earlier matches
         self._timeout = timeout
-        self._seeds = None if seed is None else np.random.SeedSequence(seed)
+        self._seeds = np.random.SeedSequence(seed)
         self._admit = admit or admit_by_token(None, "")
         self._pictures = pictures
         self._failed: set[str] = set()  # what the game could not make
@@ -443,14 +443,9 @@ class TableHostSession:
         return self._seatings() + self._go_on()
 
     def _new_match(self) -> Any:
-        return MatchSession(self._referee, self.game.agents, seed=self._new_seed(), limits=LIMITS)
-
-    def _new_seed(self) -> int:
-        """Return the seed of the next match. That of an earlier one, which stands in its log, must not foretell it."""
-        if self._seeds is None:
-            return secrets.randbits(63)
-        (seed,) = self._seeds.spawn(1)
-        return int(seed.generate_state(1, np.uint64)[0] >> np.uint64(1))
+        (own,) = self._seeds.spawn(1)  # the seed of an earlier match, which stands in its log, must not foretell it
+        seed = int(own.generate_state(1, np.uint64)[0] >> np.uint64(1))
+        return MatchSession(self._referee, self.game.agents, seed=seed, limits=LIMITS)
 
     def _act(self, client: int, seat: int, message: messages.Act) -> Sends:
         before = self.turn
