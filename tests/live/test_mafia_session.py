@@ -131,7 +131,7 @@ def test_whose_statement_it_is():
 
 def test_several_calls_at_once_and_given_up_ones():
     service = MafiaAgentSession()
-    first, other = begun(service, call(1)), begun(service, call("1"))
+    first, other = begun(service, call(1)), begun(service, call("1", note="cancel"))  # the word cancels nothing
     assert problem(service, call(1))["id"] is None and service.waits(first)  # the running call of that id goes on
     assert service.receive('{"id": 1, "cancel": true}') == service.receive('{"id": 1, "cancel": true}') == []
     assert not service.waits(first) and service.waits(other)
@@ -268,7 +268,8 @@ def test_a_match_takes_any_answer_and_plays_on(worker):
             call = calls.pop(rng.randrange(len(calls)))
             before = match.match.table.tobytes()
             for _ in range(rng.randint(0, 4)):  # to calls that are not running
-                step = rng.choice([match.answered, match.chunk, match.failed])(rng.choice(old), changed(rng, {"a": 1}))
+                report = rng.choice([match.answered, match.chunk, match.replaced])
+                step = report(rng.choice(old), changed(rng, {"a": 1}))
                 sent += 1
                 assert not step.happened and not step.calls and match.match.table.tobytes() == before
             steps, good, count = told(match, call, rng)
