@@ -211,7 +211,7 @@ def _numbers(archive: ZipFile, part: ZipInfo) -> int:
         size = prod(shape) * dtype.itemsize
         if dtype.hasobject or file.tell() + size != part.file_size:
             raise ValueError(f"{part.filename} is {dtype} of shape {shape}, in {part.file_size:,} bytes")
-    return prod(shape) * max(1, dtype.itemsize // 4)
+    return int(prod(shape) * max(1, dtype.itemsize // 4))
 
 
 Floats = NDArray[np.float32]

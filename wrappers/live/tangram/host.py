@@ -332,7 +332,7 @@ class TangramHost:
             except TimeoutError as error:
                 return session.skip(str(error))
             if data is None:
-                await asyncio.sleep(self._wait)
+                await asyncio.sleep(self.wait)
                 await self._send(session.request())  # the turn begins again
                 continue
             for event in session.receive(data):
