@@ -448,6 +448,7 @@ class ReadyAgent(PolicyAgent):
         if self._searching is not None and self._searching.is_alive():
             return ready
         try:
+            answer: AgentResponse | Exception
             answer = self._begin(lambda: self.search.respond(state)).get(timeout=self._most)
         except queue.Empty:
             logger.warning("%s: the search is late, and the policy's own action is played", state.game_id)

@@ -359,15 +359,13 @@ class TangramAgentSession(Codec):
         """Correct a piece that the person placed nearly right, if the drawer is empty; [] if there is none."""
         poses = self._board.poses
         off = [
-            (math.dist(place[:2], poses[name][:2]), name, place)
+            (math.dist(place[:2], poses[name][:2]), name)
             for name in poses
             if (place := self._board.inexact(name)) is not None
             and not board.collisions(name, {**poses, name: place}, self._shapes)
         ]
-        far, name, place = max(off, default=(0.0, "", (0.0, 0.0, 0.0)))
-        return (
-            self._correct(name, place) if far > board.SAME and len(poses) == len(PIECES) and not self._corrected else []
-        )
+        far, name = max(off, default=(0.0, ""))
+        return self._correct([name]) if far > board.SAME and len(poses) == len(PIECES) else []
 
     def _make_room(self) -> list[TangramEvent]:
         """Move a blocking piece out of the place that was tried, with gaps; if there is none, finish."""
@@ -400,9 +398,8 @@ class TangramAgentSession(Codec):
         poses = self._board.poses
         others = {other: pose for other, pose in poses.items() if other != name}
         overlaps = board.collisions(name, poses, self._shapes)
-        inexact = self._inexact(overlaps)
-        if inexact is not None:
-            return self._correct(*inexact)
+        if corrected := self._correct(overlaps):
+            return corrected
         while self._gaps:
             gap = self._gaps.pop(0)
             self._trial = self._trial if overlaps else gap
@@ -411,17 +408,15 @@ class TangramAgentSession(Codec):
                 return self._play(name, pose)
         if not overlaps:  # touching pieces collide in this game: later plays need a gap too
             self._gap = max(self._gap, GAPS[0])
-        inexact = self._inexact(self._board.collided[name])
-        return self._try_elsewhere(name) if inexact is None else self._correct(*inexact)
+        return self._correct(self._board.collided[name]) or self._try_elsewhere(name)
 
-    def _inexact(self, names: list[str]) -> tuple[str, Pose] | None:
-        """Return a piece of these that the person did not place exactly, and its place; only once in a turn."""
-        places = ((name, self._board.inexact(name)) for name in names if not self._corrected)
-        return next(((name, place) for name, place in places if place is not None), None)
-
-    def _correct(self, name: str, place: Pose) -> list[TangramEvent]:
-        self._corrected = True
-        return self._put(name, place, self._with_gaps(name, place))
+    def _correct(self, names: Iterable[str]) -> list[TangramEvent]:
+        """Correct a piece of these that the person did not place exactly, only once in a turn; [] if there is none."""
+        for name in () if self._corrected else names:
+            if (place := self._board.inexact(name)) is not None:
+                self._corrected = True
+                return self._put(name, place, self._with_gaps(name, place))
+        return []
 
     def _try_elsewhere(self, name: str) -> list[TangramEvent]:
         self._tried.append((name, self._meant))

@@ -130,14 +130,12 @@ def encode(message: GameMessage | AgentMessage, dialect: Dialect = "documented")
 
 def decode_game(data: Any) -> GameMessage | Unknown:
     """Return the message of a game from text, bytes, or parsed JSON. Never raises; see `Unknown`."""
-    message: GameMessage | Unknown = _decode(data, GameMessage)
-    return message
+    return _decode(data, GameMessage)  # type: ignore[no-any-return]
 
 
 def decode_agent(data: Any) -> AgentMessage | Unknown:
     """Return the message of an agent from text, bytes, or parsed JSON. Never raises; see `Unknown`."""
-    message: AgentMessage | Unknown = _decode(data, AgentMessage)
-    return message
+    return _decode(data, AgentMessage)  # type: ignore[no-any-return]
 
 
 # Reading.
@@ -221,11 +219,9 @@ def _board_piece(name: str, piece: dict[str, Any]) -> dict[str, Any]:
 
 
 def _drawer_piece(piece: dict[str, Any]) -> dict[str, Any]:
-    rotation = piece.get("rotation")
-    try:
-        turned = _number(rotation, "rotation")
-    except ValueError:  # the rotation in the drawer is not used
-        turned = 0.0
+    turned = 0.0
+    with suppress(ValueError):  # the rotation in the drawer is not used
+        turned = _number(piece.get("rotation"), "rotation")
     return {"vertices": _vectors(piece.get("vertices")), "rotation": turned}
 
 
@@ -234,10 +230,9 @@ def _vectors(value: Any) -> list[Vector]:
     values = list(value.values()) if isinstance(value, dict) else value
     if not isinstance(values, list) or len(values) > 16:
         return []
-    try:
+    with suppress(ValueError):
         return [_vector(vertex, "a vertex") for vertex in values]
-    except ValueError:
-        return []
+    return []
 
 
 _TEXT = re.compile(r"\s*(?:Vector2)?\s*\(([^,()]{1,40}),([^,()]{1,40})\)\s*", re.ASCII)
