@@ -644,16 +644,12 @@ class HostedMatch:
             self._group.create_task(self._make(call))
 
     async def _make(self, call: DueCall) -> None:
-        """Make a call, log the calls of language models in it, and go on with what follows."""
-        round_number = int(self.session.match.table.round_number)
-        step, agent = await self._ask(call), self.agents[call.seat]
-        for one in model_calls(agent):
-            self.note("model", agent_id=agent.id, method=call.method, round=round_number, **one)
-        self._begin(step)
+        """Make a call, report its answer or failure to the session, and go on with what follows.
 
-    async def _ask(self, call: DueCall) -> Step:
-        """Make a call, and report its answer or failure to the session."""
+        The calls of language models in it are logged.
+        """
         session, number, agent = self.session, call.number, self.agents[call.seat]
+        round_number = int(session.match.table.round_number)
         last: Step | None = None
 
         async def take(chunk: Any) -> bool:
@@ -679,7 +675,9 @@ class HostedMatch:
             if (why := replacement(agent)) is not None:
                 self._report(session.replaced(number, why))
         step = session.answered(number, answer, problem)
-        return last or step
+        for one in model_calls(agent):
+            self.note("model", agent_id=agent.id, method=call.method, round=round_number, **one)
+        self._begin(last or step)
 
     def _report(self, step: Step) -> None:
         for one in step.happened:
