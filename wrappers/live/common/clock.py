@@ -4,16 +4,16 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 Due = TypeVar("Due")
 Message = TypeVar("Message")
 
 
 class Outgoing(NamedTuple, Generic[Message]):
-    """A message and its receiver: a seat, or the number of a client."""
+    """A message and its receiver: a seat, or a client."""
 
-    receiver: int
+    receiver: Any
     message: Message
 
 

@@ -1,11 +1,10 @@
 """TableHost: a server with a page and a table of any TurnState game, on one port.
 
 `TableHostSession` is the table for people and programs, without I/O: no socket and no clock. `MatchSession` plays the
-matches; this session has the seats, the messages to the clients, and the start of the next match. The I/O shell gives
-every client a number. A match begins when every seat is taken and all people are connected and ready. If a person
-leaves a seat during a match, the safe action is played there until the match ends. The seat stays taken, because that
-person has seen hidden information. So it is with a person who has no connection when the time of a turn is over, until
-that person comes back.
+matches; this session has the seats, the messages to the clients, and the start of the next match. A match begins when
+every seat is taken and all people are connected and ready. If a person leaves a seat during a match, the safe action is
+played there until the match ends. The seat stays taken, because that person has seen hidden information. So it is with
+a person who has no connection when the time of a turn is over, until that person comes back.
 
 `TableHost` has the connections, the timers and the programs. It runs in one event loop and never blocks on a client or
 a program. It tells a lobby the results, and people the files of a match that ended (`EndedMatches`): its log, its
@@ -20,7 +19,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
-from itertools import count
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -171,6 +169,8 @@ LIMITS = MatchLimits(actions=None, attempts=20)
 logger = logging.getLogger(__name__)
 
 
+Client: TypeAlias = Any
+"""A connection, or what stands for one."""
 Sends: TypeAlias = list[Outgoing[messages.ServerMessage]]
 """Messages for clients."""
 
@@ -195,7 +195,7 @@ class TableSeat:
         name: the player's name; None: the seat is free.
         program: whether the player is a program.
         token: the token with which a person comes back to the seat.
-        client: the number of a person's connection; None without a connection.
+        client: a person's connection; None without one.
         ready: whether the player is ready for the next match.
         dealt: whether the player played in the latest match. A later one may not see the seat's hidden information.
         missed: whether a turn was over while the person had no connection: later turns do not wait.
@@ -205,7 +205,7 @@ class TableSeat:
     name: str | None
     program: bool
     token: str | None = None
-    client: int | None = None
+    client: Client | None = None
     ready: bool = False
     dealt: bool = False
     missed: bool = False
@@ -262,8 +262,8 @@ class TableHostSession:
         self.hand = 1
         self.dealt: list[tuple[str, bool]] = []
         self._referee = Match(game)
-        self._clients: dict[int, int | None] = {}
-        self._latest: dict[int, tuple[int | None, messages.State]] = {}
+        self._clients: dict[Client, int | None] = {}
+        self._latest: dict[Client, tuple[int | None, messages.State]] = {}
         self._before = 0  # turns of earlier matches
         self._timeout = timeout
         self._seeds = np.random.SeedSequence(seed)
@@ -286,12 +286,12 @@ class TableHostSession:
         seat = self.game.agents.index(self.match.turn)
         return TableDue("program" if self.seats[seat].program else "person", seat, self.turn)
 
-    def connect(self, client: int) -> Sends:
+    def connect(self, client: Client) -> Sends:
         """Add a client as an observer."""
         self._clients[client] = None
         return [Outgoing(client, self._seating(client)), *self._states([client])]
 
-    def disconnect(self, client: int) -> Sends:
+    def disconnect(self, client: Client) -> Sends:
         """Remove a client's connection. It keeps its seat, where the timer plays the safe action."""
         self._latest.pop(client, None)
         seat = self._clients.pop(client, None)
@@ -305,11 +305,11 @@ class TableHostSession:
         """The number of clients without a seat."""
         return sum(seat is None for seat in self._clients.values())
 
-    def has_seat(self, client: int) -> bool:
+    def has_seat(self, client: Client) -> bool:
         """Return whether a client sits at the table."""
         return self._clients.get(client) is not None
 
-    def receive(self, client: int, data: Any) -> Sends:
+    def receive(self, client: Client, data: Any) -> Sends:
         """Answer what a client sent: text or bytes. Never raises; a refusal changes nothing."""
         message = messages.decode(data)
         match message:
@@ -367,7 +367,7 @@ class TableHostSession:
 
     # Seats.
 
-    def _sit(self, client: int, wish: messages.Sit) -> Sends:
+    def _sit(self, client: Client, wish: messages.Sit) -> Sends:
         if self._clients[client] is not None:
             return [_error(client, messages.ALREADY_SEATED, "you have a seat")]
         for number, seat in enumerate(self.seats):
@@ -399,7 +399,7 @@ class TableHostSession:
         """Return whether a person can take a seat: it is free, or its owner is disconnected between two matches."""
         return self.status != "running" and not self.seats[number].here
 
-    def _come_back(self, client: int, number: int) -> Sends:
+    def _come_back(self, client: Client, number: int) -> Sends:
         sends: Sends = []
         before = self.seats[number].client
         if before is not None:
@@ -407,7 +407,7 @@ class TableHostSession:
             sends = [Outgoing(before, messages.Unseated(reason="replaced")), *self._states([before])]
         return sends + self._attach(client, number)
 
-    def _attach(self, client: int, number: int) -> Sends:
+    def _attach(self, client: Client, number: int) -> Sends:
         seat = self.seats[number]
         assert seat.token is not None
         self._clients[client] = number
@@ -424,7 +424,7 @@ class TableHostSession:
             left = [Outgoing(client, messages.Unseated(reason="stood"))]
         return [*left, *self._seatings(), *(self._go_on() if self.status == "running" else self._states(self._clients))]
 
-    def _sit_out(self, client: int, number: int, out: bool) -> Sends:
+    def _sit_out(self, client: Client, number: int, out: bool) -> Sends:
         """Deal a seat no further hand, or again."""
         return [_error(client, messages.VALIDATION_ERROR, "in this game nobody sits out")]
 
@@ -447,7 +447,7 @@ class TableHostSession:
         seed = int(own.generate_state(1, np.uint64)[0] >> np.uint64(1))
         return MatchSession(self._referee, self.game.agents, seed=seed, limits=LIMITS)
 
-    def _act(self, client: int, seat: int, message: messages.Act) -> Sends:
+    def _act(self, client: Client, seat: int, message: messages.Act) -> Sends:
         before = self.turn
         waits = self.due is not None and self.due.seat != seat
         hidden = (
@@ -464,7 +464,7 @@ class TableHostSession:
         answer: Sends = [Outgoing(client, messages.Result(turn=message.turn, result=result))]
         return answer + self._go_on() if result.ok or self.turn != before else answer
 
-    def _say(self, client: int, seat: int, message: messages.Say) -> Sends:
+    def _say(self, client: Client, seat: int, message: messages.Say) -> Sends:
         if self.match is None:
             result = ts.refused(ts.MATCH_NOT_RUNNING, "the match has not begun")
         else:
@@ -539,7 +539,7 @@ class TableHostSession:
     def _seatings(self) -> Sends:
         return [Outgoing(client, self._seating(client)) for client in self._clients]
 
-    def _seating(self, client: int) -> messages.Seating:
+    def _seating(self, client: Client) -> messages.Seating:
         places = [
             messages.Place(
                 seat=number,
@@ -563,7 +563,7 @@ class TableHostSession:
         )
 
 
-def _error(client: int, code: str, message: str) -> Outgoing[messages.ServerMessage]:
+def _error(client: Client, code: str, message: str) -> Outgoing[messages.ServerMessage]:
     return Outgoing(client, messages.Error(code=code, message=message))
 
 
@@ -656,8 +656,6 @@ class TableHost(Server):
         self._files = EndedMatches()
         self._log = SafeMatchLog(log)
         self._written: tuple[Any, int] = (None, 0)  # the match, and the number of its events in the log
-        self._clients: dict[int, Connection] = {}
-        self._numbers = count()
         self._timer: SessionTimer[TableDue] = SessionTimer(self._ring)
         self._asking: asyncio.Task[None] | None = None
 
@@ -706,16 +704,13 @@ class TableHost(Server):
         def refuse(code: str, detail: str) -> None:
             connection.send(messages.encode(Error(code=code, message=detail)))
 
-        client = next(self._numbers)
-        self._clients[client] = connection
         try:
-            self._deliver(self.session.connect(client))
+            self._deliver(self.session.connect(connection))
             async for data in connection.messages(refuse):
-                self._deliver(self.session.receive(client, data))
-                self.keep(connection, self.session.has_seat(client))
+                self._deliver(self.session.receive(connection, data))
+                self.keep(connection, self.session.has_seat(connection))
         finally:
-            del self._clients[client]
-            self._deliver(self.session.disconnect(client))
+            self._deliver(self.session.disconnect(connection))
 
     def _deliver(self, sends: Sequence[Outgoing[messages.ServerMessage]]) -> None:
         self._follow_turn()
@@ -723,9 +718,7 @@ class TableHost(Server):
         for client, message in sends:
             if isinstance(message, State) and message.turn >= 0 and left is not None:
                 message.left, message.bank = round(1000 * left), round(1000 * self._bank)
-            connection = self._clients.get(client)
-            if connection is not None:
-                connection.send(messages.encode(message))
+            client.send(messages.encode(message))
         self._write()
         self._end_match()
 

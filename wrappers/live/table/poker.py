@@ -17,7 +17,7 @@ from ...agents.base import Agent
 from ..common.limits import same_token
 from ..poker.host_session import PokerHostSession, PokerRules
 from . import messages
-from .host import PlayerResult, Sends, TableDue, TableHost, TableHostSession, TableResult, log_of
+from .host import Client, PlayerResult, Sends, TableDue, TableHost, TableHostSession, TableResult, log_of
 
 OPTIONS = {"small_blind": "small_blind", "big_blind": "big_blind", "stacks": "stack", "raise_cap": "raise_cap"}
 """The options of hold'em that a poker table has, and their names there."""
@@ -179,7 +179,7 @@ class PokerTableSession(TableHostSession):
             return super()._free(number)
         return number not in self.poker.seats  # one that is left in a hand is free after it
 
-    def _attach(self, client: int, number: int) -> Sends:
+    def _attach(self, client: Client, number: int) -> Sends:
         if self.status == "running" and number in self.poker.seats:
             self.poker.connect(number)  # silent no longer
         elif self.status == "running":
@@ -192,7 +192,7 @@ class PokerTableSession(TableHostSession):
             self.poker.leave(number)
         return super()._stand(number)
 
-    def _sit_out(self, client: int, number: int, out: bool) -> Sends:
+    def _sit_out(self, client: Client, number: int, out: bool) -> Sends:
         if self.status != "running":
             return []
         self.poker.sit_out(number, out)
@@ -205,7 +205,7 @@ class PokerTableSession(TableHostSession):
     def _drawn(self, state: TurnState) -> list[TurnState]:
         return [state]  # what others folded stays theirs
 
-    def _seating(self, client: int) -> messages.Seating:
+    def _seating(self, client: Client) -> messages.Seating:
         seating = super()._seating(client)
         for place in seating.seats:
             place.out, place.waits = self._out().get(place.seat, (False, False))
