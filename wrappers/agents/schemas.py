@@ -4,6 +4,7 @@ Schemas are JSON schemas, or bare maps of properties, as hosts send them. They m
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from math import ceil, floor, inf, isfinite
 from typing import Any
 
@@ -37,25 +38,16 @@ def fitted_value(value: Any, schema: Any) -> Any:
     if isinstance(value, list):
         return [fitted_value(item, schema.get("items")) for item in value]
     if isinstance(value, str) and schema.get("type") in ("number", "integer"):
-        value = _number(value)
+        with suppress(ValueError):
+            value = number if isfinite(number := float(value)) else value
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
         return value
-    whole = schema.get("type") == "integer"
-    low, high = schema.get("minimum"), schema.get("maximum")
-    if isinstance(high, (int, float)) and value > high:
-        return floor(high) if whole and abs(high) < inf else high
-    if isinstance(low, (int, float)) and value < low:
-        return ceil(low) if whole and abs(low) < inf else low
+    whole, (low, high) = schema.get("type") == "integer", _range(schema)
+    if value > high:
+        return floor(high) if whole else high
+    if value < low:
+        return ceil(low) if whole else low
     return round(value) if whole and abs(value) < inf else value
-
-
-def _number(text: str) -> Any:
-    """Return the number that a text is; any other text as it is."""
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    return number if isfinite(number) else text
 
 
 def properties_of(schema: Any) -> Mapping[str, Any]:
@@ -68,9 +60,8 @@ def properties_of(schema: Any) -> Mapping[str, Any]:
 
 def _limit(schema: Mapping[str, Any], key: str, otherwise: float) -> float:
     value = schema.get(key)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return otherwise
-    return value if -LARGEST <= value <= LARGEST else otherwise
+    is_bound = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= LARGEST
+    return value if is_bound else otherwise  # type: ignore[return-value]
 
 
 def _range(schema: Mapping[str, Any]) -> tuple[float, float]:
