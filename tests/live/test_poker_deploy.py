@@ -4,10 +4,9 @@ import asyncio
 import ssl
 import subprocess
 import sys
-from collections import Counter
 from functools import partial
+from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from aiohttp import web
 from live.poker_client import hosting
@@ -15,10 +14,7 @@ from live.poker_options import play
 from live.poker_server import CALLER
 from live.small_server import served
 from parlour.training import cli
-from parlour.training.commands.deploy import PER_HAND, _tell
 from parlour.training.commands.supervisor import TRY_AGAIN
-from parlour.training.evaluation.duplicate import RunningScore, Score
-from parlour.training.terminal.console import Console
 from parlour.wrappers.live.common.client import LiveError, tls_context
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent import ClientSettings
@@ -31,20 +27,20 @@ async def deploy(capsys, *args):
     return code, "".join(capsys.readouterr())
 
 
-def test_a_hand_says_what_was_gained_and_an_end_says_why(capsys):
-    hand, console = messages.HandComplete(hand=3, results=[], showdown=False), Console()
-    counts, score = Counter(), RunningScore(PER_HAND)
-    for net, stack in ((6, 206), (-2, 204), (2, 206), (0, None)):  # what the last one gained is not known
-        _tell(console, counts, score, HandEnded(3, won=12, stack=stack, message=hand, net=net, big_blind=4))
-    told = capsys.readouterr().out.splitlines()
-    assert (told[0], told[-1]) == ("hand 3: +6 chips, stack 206", "hand 3: 12 chips from the pot")
-    mean = Score.of(np.array([1.5, -0.5, 0.5]), PER_HAND, games=3)
-    assert (
-        counts == {"hands": 4, "chips": 6}
-        and score.in_words() == mean.in_words() == "+0.50 big blinds per hand (95 %: -1.98 to +2.98)"
-    )
-    assert messages.in_words("busted") == "busted (no chips are left)"
-    assert messages.in_words("a word of the server") == "a word of the server"
+def test_a_hand_says_what_was_gained_and_an_end_says_why(capsys, monkeypatch):
+    hand = messages.HandComplete(hand=3, results=[], showdown=False)
+
+    async def played(*_, monitoring, **__):
+        for net, stack in ((6, 206), (-2, 204), (2, 206), (0, None)):  # what the last one gained is not known
+            monitoring.on_event(HandEnded(3, won=12, stack=stack, message=hand, net=net, big_blind=4))
+        return SimpleNamespace(reason="busted")
+
+    monkeypatch.setattr("parlour.training.commands.deploy.play", played)
+    assert cli.main(["deploy", "poker", "call", "--api", "http://127.0.0.1:1"]) == 0
+    told = capsys.readouterr().out
+    assert "hand 3: +6 chips, stack 206\n" in told and "hand 3: 12 chips from the pot\n" in told
+    assert "4 hands" in told and "+0.50 big blinds per hand (95 %: -1.98 to +2.98)" in told
+    assert "busted (no chips are left)" in told and messages.in_words("a word of the server") == "a word of the server"
 
 
 async def test_exit_codes_and_secrets_from_files_and_environment(tmp_path, capsys, monkeypatch):
