@@ -11,11 +11,12 @@ import re
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from functools import partial
+from typing import Annotated, Any, Protocol, runtime_checkable
 
 import msgspec
 
-from ....envs.core.options import seconds, whole
+from ....envs.core.options import AT_LEAST_1, Checked, Seconds, whole
 from ...logs.match_log import describe_error
 from ..common.clock import Deadline
 from ..common.player import plain
@@ -196,32 +197,24 @@ SENTENCES = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class MafiaLimits:
+class MafiaLimits(Checked):
     """The limits of agents in a hosted match.
 
     Attributes:
         think, say, act: seconds for a THINK stream, for a SAYS stream, and for a night action or vote.
         thought, statement: most characters of a THINK and of a SAYS stream.
         tries: most calls of `night_action` in a night until one returns a legal target.
+
+    Raises:
+        ValueError: if one is out of its range.
     """
 
-    think: float = 30.0
-    say: float = 30.0
-    act: float = 30.0
-    thought: int = 20_000
-    statement: int = 4_000
-    tries: int = 2
-
-    def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            ValueError: if one is out of its range.
-        """
-        for name in ("think", "say", "act"):
-            seconds(name, getattr(self, name))
-        for name, most in (("thought", None), ("statement", 4_000), ("tries", None)):
-            whole(name, getattr(self, name), 1, most)
+    think: Seconds = 30.0
+    say: Seconds = 30.0
+    act: Seconds = 30.0
+    thought: Annotated[int, AT_LEAST_1] = 20_000
+    statement: Annotated[int, partial(whole, low=1, high=4_000)] = 4_000
+    tries: Annotated[int, AT_LEAST_1] = 2
 
 
 class ChunkLimit:
