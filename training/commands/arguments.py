@@ -97,6 +97,29 @@ class PolicyArguments:
     """The game's options as name=value. Default: the policy's."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class DealsArguments:
+    """The deals, against whom they are played, and how."""
+
+    against: tuple[str, ...] = ()
+    """Opponents: bots, runs or policy files. Each one plays all other seats; of several joined by +, such as
+    call+tight, each plays as many, in turns around the table. Default: every bot that can play the game with its
+    options."""
+    deals: int = 20_000
+    """Deals per opponent. Each deal is played once with the policy in each seat; in a game with teams, once for each
+    team."""
+    search: bool = False
+    """The policy searches before it acts, without a time limit. Tangram: a beam search. Hold'em: from the flop on hands
+    of two players are solved again; that takes half a second to seven seconds for each decision, so take few deals."""
+    mute: bool = False
+    """The policy cannot say anything. What this changes is what its talk is worth."""
+    scramble: bool = False
+    """Every statement of the policy is replaced by a random one."""
+    raw: bool = False
+    """Count every result as it was, luck included. Default: where the game has a method for it, luck is taken out
+    (hold'em: that of the board, or of all-ins); the mean is the same, the interval is smaller."""
+
+
 @dataclass(frozen=True)
 class PlayerArguments(PolicyArguments):
     """The player, and the game that it plays."""

@@ -27,7 +27,7 @@ from ..learning.run_folder import RUNS
 from ..parallel.tasks import HERE
 from ..terminal.console import Console, counting_bar, table_of
 from . import evaluate
-from .arguments import PolicyArguments, ReportArguments
+from .arguments import DealsArguments, PolicyArguments, ReportArguments
 from .lookup import agent, game_with
 
 SEATED = ("call", "tight")
@@ -107,8 +107,7 @@ def _evaluate(console: Console, folder: Path, deals: int, seed: int) -> None:
     )
     evaluate.command(
         PolicyArguments(str(folder)),
-        against=("random", *SEATED),
-        deals=deals,
+        played=DealsArguments(against=("random", *SEATED), deals=deals),
         workers=HERE,
         report=ReportArguments(seed=seed),
     )

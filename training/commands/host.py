@@ -522,34 +522,24 @@ def host_mafia(
             counts=lambda: {"matches": host.over, "replaced": summary.faults},
             models=lambda: dict(sorted(summary.models.items())),
         )
-        supervisor.run(_play(host, makes, connections, matches, parallel, console, summary), activity)
+        left = iter(range(matches))
 
+        async def play_some() -> None:
+            for _ in left:
+                seated = _seated(makes, connections, game.seats)
+                summary.watch(seated)
+                console.say(summary.add(await host.play(seated)))
 
-async def _play(
-    host: MafiaHost,
-    makes: Sequence[MakePolicy],
-    connections: Sequence[ServiceConnection],
-    matches: int,
-    parallel: int,
-    console: Console,
-    summary: MatchSummary,
-) -> None:
-    """Play the matches."""
-    left = iter(range(matches))
+        async def play() -> None:
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(min(matches, parallel)):
+                        group.create_task(play_some())
+            finally:
+                await asyncio.gather(*(connection.close() for connection in connections))
+                console.say(*summary.lines())
 
-    async def play_some() -> None:
-        for _ in left:
-            agents = _seated(makes, connections, host.game.seats)
-            summary.watch(agents)
-            console.say(summary.add(await host.play(agents)))
-
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(min(matches, parallel)):
-                group.create_task(play_some())
-    finally:
-        await asyncio.gather(*(connection.close() for connection in connections))
-        console.say(*summary.lines())
+        supervisor.run(play(), activity)
 
 
 def _seated(makes: Sequence[MakePolicy], connections: Sequence[ServiceConnection], seats: int) -> list[AgentPolicy]:

@@ -35,7 +35,7 @@ from ..solving.problems import sampled_response
 from ..terminal.console import counting_bar, table_of
 from ..terminal.match import recorded
 from . import lookup
-from .arguments import GameArguments, PolicyArguments, ReportArguments
+from .arguments import DealsArguments, GameArguments, PolicyArguments, ReportArguments
 
 
 @dataclass(frozen=True)
@@ -133,28 +133,20 @@ MIRRORED = "+: {} wins. What the opponent wins from it is the same number with t
 
 
 def evaluate_policy(
-    evaluated: PolicyArguments,
-    against: tuple[str, ...],
-    deals: int,
-    search: bool,
-    mute: bool,
-    scramble: bool,
-    raw: bool,
-    workers: Workers,
-    report: ReportArguments,
+    evaluated: PolicyArguments, played: DealsArguments, workers: Workers, report: ReportArguments
 ) -> None:
-    """Measure a policy over duplicate deals; the arguments are those of `parlour evaluate`."""
-    run, seed = evaluated.run, report.seed
+    """Measure a policy over duplicate deals: the command `parlour evaluate`."""
+    run, seed, deals, search = evaluated.run, report.seed, played.deals, played.search
     game = lookup.game_of(run, evaluated.game, evaluated.options, evaluated.seats)
     trained = lookup.policy(run, game, seed)
     player = lookup.searching(run, trained, game, seed) if search else trained
-    player = lookup.silenced(player, game, mute, scramble, seed)
-    opponents = _opponents(against or lookup.rivals(game), game)
+    player = lookup.silenced(player, game, played.mute, played.scramble, seed)
+    opponents = _opponents(played.against or lookup.rivals(game), game)
     seeds = count(seed + 1)
     around = {name: [lookup.policy(part, game, next(seeds)) for part in parts] for name, parts in opponents.items()}
     seated = [(name, one) for name, parts in around.items() for one in parts]
     lookup.warn_about_differences([(run, trained), *seated], game)
-    settings = {"deals": deals, "seed": seed, "adjusted": not raw}
+    settings = {"deals": deals, "seed": seed, "adjusted": not played.raw}
     tasks = [
         Task(measure, (name, parts, player, game), settings, plays(game, len(parts)) * deals)
         for name, parts in around.items()
@@ -165,8 +157,9 @@ def evaluate_policy(
     beside = compare(lookup.searching(run, again, game, seed) if search else again, game, matches=deals, seed=seed)
     record = {"policy": run, "game": game.id, "options": dict(game.options), "seed": seed}
     record |= {"results": [result.to_dict() for result in results]}
-    record |= {"search": search, "mute": mute, "scramble": scramble, "theory": beside and beside.to_dict()}
-    how = {"with search": search, "mute": mute, "with scrambled statements": scramble}
+    record |= {"search": search, "mute": played.mute, "scramble": played.scramble}
+    record["theory"] = beside and beside.to_dict()
+    how = {"with search": search, "mute": played.mute, "with scrambled statements": played.scramble}
     name = ", ".join([run, *(words for words, wanted in how.items() if wanted)])
     report.show(record, *_shown(name, game, results, beside))
 

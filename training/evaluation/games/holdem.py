@@ -366,16 +366,7 @@ class _OffMenu:
         return actions
 
 
-def off_menu(
-    policy: Policy,
-    game: Game,
-    *,
-    bot: str,
-    sizes: str,
-    hands: int,
-    seed: int = 0,
-    progress: Callable[[int], None] | None = None,
-) -> Win:
+def off_menu(policy: Policy, game: Game, *, bot: str, sizes: str, hands: int, seed: int = 0, **played: Any) -> Win:
     """Return what a bot wins from a saved policy with sizes that are not in the policy's menu.
 
     The policy plays as at a live table: it reads the amounts as they are, and has its own menu.
@@ -387,7 +378,7 @@ def off_menu(
         sizes: of `SIZES`.
         hands: number of hands.
         seed: of the sizes, the deals and the bot.
-        progress: called with the number of deals just played.
+        played: ``progress`` of `evaluate`.
 
     Raises:
         ValueError: for a policy that does not say what it was trained for.
@@ -403,7 +394,7 @@ def off_menu(
     opponent = _OffMenu(table.bots[bot](table, seed), new, seed)
     deals = max(2, hands // game.seats)
     player = ElsewherePolicy(policy, policy.trained_for, table)
-    score = evaluate(opponent, table, [player], deals=deals, seed=seed, progress=progress)
+    score = evaluate(opponent, table, [player], deals=deals, seed=seed, **played)
     return Win("exploiter", "local", score)
 
 
@@ -463,19 +454,11 @@ class _Exploiter:
         return CALL_ACTION if share >= owed / (pot + owed) or not mask[FOLD_ACTION] else FOLD_ACTION
 
 
-def scripted(
-    policy: Policy,
-    game: Game,
-    *,
-    style: Style,
-    hands: int,
-    seed: int = 0,
-    progress: Callable[[int], None] | None = None,
-) -> Win:
+def scripted(policy: Policy, game: Game, *, style: Style, hands: int, seed: int = 0, **played: Any) -> Win:
     """Return what an exploiter wins from a policy; see `off_menu`."""
     deals = max(2, hands // game.seats)
     opponent = cast(Policy, _Exploiter(game, style, seed))  # it plays on records alone
-    return Win("exploiter", "local", evaluate(opponent, game, [policy], deals=deals, seed=seed, progress=progress))
+    return Win("exploiter", "local", evaluate(opponent, game, [policy], deals=deals, seed=seed, **played))
 
 
 MEASURES = Measures(
