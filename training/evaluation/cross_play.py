@@ -141,7 +141,7 @@ def play_teams(
     *,
     matches: int = 5_000,
     seed: int = 0,
-    progress: Callable[[int], None] | None = None,
+    progress: Tick | None = None,
 ) -> TeamResult:
     """Play matches between the teams of a game.
 
@@ -166,12 +166,7 @@ def play_teams(
 
 
 def winners(
-    game: Game,
-    policies: Mapping[str, Policy | Mixed],
-    *,
-    matches: int,
-    seed: int = 0,
-    progress: Callable[[int], None] | None = None,
+    game: Game, policies: Mapping[str, Policy | Mixed], *, matches: int, seed: int = 0, progress: Tick | None = None
 ) -> tuple[NDArray[np.int64], Tables]:
     """Return the number of the team that won each match (−1: none), int64[matches], and the records at the end.
 

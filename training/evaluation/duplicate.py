@@ -1,6 +1,6 @@
 """Duplicate play: every deal is played once in each seat; and scores with their intervals."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import sqrt
 from typing import Any
@@ -14,6 +14,7 @@ from ...envs.core.counted import counted
 from ...envs.core.rng import streams
 from ...envs.core.rollout import tables_with_seed
 from ...wrappers.policies.base import Policy
+from ..parallel.tasks import Tick
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,7 @@ def evaluate(
     *,
     deals: int = 20_000,
     seed: int = 0,
-    progress: Callable[[int], None] | None = None,
+    progress: Tick | None = None,
     adjusted: bool = True,
 ) -> Score:
     """Play duplicate deals and return the mean return of `policy` per game.
@@ -201,7 +202,7 @@ def results_of_deals(
     *,
     deals: int,
     seed: int = 0,
-    progress: Callable[[int], None] | None = None,
+    progress: Tick | None = None,
     adjusted: bool = True,
 ) -> NDArray[np.float64]:
     """Return what `policy` won of each deal in each seat, float64[deals, seats] in `game.payoffs.unit`.

@@ -32,7 +32,7 @@ from ..learning.league import HasPolicy, League
 from ..learning.learner import TABLES, Learner, Monitor, clone, corrections, demonstrations
 from ..learning.networks import blas_threads
 from ..learning.settings import ALGORITHM, TrainConfig, pair
-from ..parallel.tasks import held_back, interruptible
+from ..parallel.tasks import Tick, held_back, interruptible
 from ..terminal.console import Console, training_bar
 from .config import load_config, scale_of, settings_from, write_config
 
@@ -508,7 +508,7 @@ def response_config(
 
 
 def learned_response(
-    policy: Policy, game: Game, config: TrainConfig, progress: Callable[[int], None] | None = None
+    policy: Policy, game: Game, config: TrainConfig, progress: Tick | None = None
 ) -> tuple[MlpPolicy, Curve]:
     """Train a new policy against a frozen one, and return it with its learning curve.
 
@@ -551,7 +551,7 @@ class _Frozen(League):
 class _Response(Monitor):
     """The `Monitor` of a learned response, with its curve."""
 
-    def __init__(self, *limits: Any, progress: Callable[[int], None] | None) -> None:
+    def __init__(self, *limits: Any, progress: Tick | None) -> None:
         super().__init__(*limits)
         self.curve: Curve = []
         self._progress, self._done = progress, 0

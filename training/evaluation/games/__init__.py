@@ -18,6 +18,7 @@ from ....envs import Game, play_until_done
 from ....envs.core.record import Tables
 from ....envs.core.registry import packages
 from ....envs.core.rollout import Policy, tables_with_seed
+from ...parallel.tasks import Tick
 from ..duplicate import Score
 
 if TYPE_CHECKING:
@@ -103,10 +104,6 @@ class Fixed:
         return np.asarray(np.argmin(np.where(masks > 0, distance, masks.shape[1]), axis=1))
 
 
-Progress = Callable[[int], None]
-"""Called with the number of games just played."""
-
-
 Compare = Callable[..., Comparison | None]
 """``compare(policy, game, matches=…, seed=…)`` plays matches with the policy in all seats.
 
@@ -168,7 +165,7 @@ def _modules() -> dict[str, str]:
 
 
 def best_response(
-    policy: Policy, game: Game, *, hands: int = 1_000, seed: int = 0, progress: Callable[[int], None] | None = None
+    policy: Policy, game: Game, *, hands: int = 1_000, seed: int = 0, progress: Tick | None = None
 ) -> Score:
     """Play a best response against `policy` and return what it wins: at most, or exactly, the policy's exploitability.
 

@@ -11,6 +11,7 @@ from ....envs.auction.bots import OPTIONS, equilibrium_bid
 from ....envs.auction.rules import CLOSE
 from ....envs.core.record import Tables
 from ....envs.core.rollout import Policy, encoder_of, played
+from ...parallel.tasks import Tick
 from ..duplicate import Score, unit_per_game
 from ..exploit import Estimated, Win
 from . import Comparison, Floats, Measures, Quantity, play
@@ -195,9 +196,7 @@ def _beside(tables: Tables, game: Game, losses: Floats | None, kind: str) -> Com
     return Comparison(lines)
 
 
-def best_response(
-    policy: Policy, game: Game, *, hands: int = 0, seed: int = 0, progress: Callable[[int], None] | None = None
-) -> Win:
+def best_response(policy: Policy, game: Game, *, hands: int = 0, seed: int = 0, progress: Tick | None = None) -> Win:
     """Return what an exact best response gains: the mean over the seats of its utility less that of the policy.
 
     It knows the policy's distribution of bids for every valuation, and answers with any amounts, on and off the grid.

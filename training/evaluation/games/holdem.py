@@ -29,6 +29,7 @@ from ....envs.holdem.rules import Move
 from ....envs.holdem.table import CALL_ACTION, FIRST_FRACTION, FOLD_ACTION, LEAST_RAISE, PREFLOP, RAISE
 from ....wrappers.policies.base import LearnedPolicy
 from ....wrappers.policies.elsewhere import ElsewherePolicy
+from ...parallel.tasks import Tick
 from ..duplicate import Score, evaluate
 from ..exploit import Estimated, Win
 from . import Measures
@@ -101,7 +102,7 @@ def best_response(
     *,
     hands: int = 1_000,
     seed: int = 0,
-    progress: Callable[[int], None] | None = None,
+    progress: Tick | None = None,
     setting: Setting = SETTINGS[-1],
 ) -> Win:
     """Play local best response against `policy` and return what it wins: a lower bound on exploitability.

@@ -9,8 +9,9 @@ from ....envs.core.rng import streams
 from ....envs.core.rollout import Policy
 from ....envs.tangram.figure_sets import own_figures
 from ....envs.tangram.table import LIBRARY, SET, SOLVED
+from ...parallel.tasks import Tick
 from ..duplicate import Score
-from . import HeldOut, Measures, Progress
+from . import HeldOut, Measures
 
 TABLES = 1_024
 """Number of figures built at the same time."""
@@ -29,7 +30,7 @@ def sets(game: Game) -> dict[str, dict[str, Any]]:
 
 
 def built(
-    game: Game, policy: Policy, *, games: int, seed: int = 0, progress: Progress | None = None
+    game: Game, policy: Policy, *, games: int, seed: int = 0, progress: Tick | None = None
 ) -> dict[str, Score | float]:
     """Play games with a policy in all seats.
 
