@@ -421,11 +421,9 @@ def deploy_tangram(
 
 logger = logging.getLogger(__name__)
 
-Differences = Callable[[Mapping[str, Any], TurnState, bool], dict[str, Any]]
-
 
 def watch_table(spec: str, player: Any) -> None:
-    """Compare the options that an agent knows with those of its table, turn by turn.
+    """Compare the options that an agent knows with those of its table, turn by turn: further players may come later.
 
     For a trained one a difference is a warning, once; a language model is told the rules with the table's options.
 
@@ -434,12 +432,34 @@ def watch_table(spec: str, player: Any) -> None:
         player: the agent; others are ignored.
     """
     game = getattr(player, "game", None)
-    shown = None if game is None else game.capabilities.shown_options
-    if shown is None:
-        return
+    visible = None if game is None else game.capabilities.shown_options
     policy = player.policy if isinstance(player, PolicyAgent) else None
-    if isinstance(player, LLMAgent) or (isinstance(policy, LearnedPolicy) and policy.trained_for):
-        player.on_turn = _Comparison(spec, player, shown.differences)
+    trained = isinstance(policy, LearnedPolicy) and policy.trained_for is not None
+    if visible is None or not (trained or isinstance(player, LLMAgent)):
+        return
+    match: str | None = None
+
+    def compare(state: TurnState) -> None:
+        nonlocal match
+        first, match = state.match_id != match, state.match_id
+        game = player.game
+        try:
+            differences = visible.differences(game.options, state, first)
+            if differences and isinstance(player, LLMAgent):
+                own = make_game(game.name, **{**game.options, **differences})
+                player.prompting = replace(player.prompting, game=own)
+            elif differences:
+                player.on_turn = None
+                table = {name: value for name, value in differences.items() if game.options[name] != value}
+                known = _as_options({name: game.options[name] for name in table})
+                remedy = remedy_for(game.name, differences, lambda given: visible.differences(given, state, first))
+                line = "%s was trained with %s, and this table has %s; it plays better after: %s"
+                logger.warning(line, spec, known, _as_options(table), remedy)
+        except (KeyError, TypeError, ValueError) as error:  # the turn must be played all the same
+            player.on_turn = None
+            logger.warning("%s: the options of the table cannot be read: %s", spec, describe_error(error))
+
+    player.on_turn = compare
 
 
 def counts_of(spec: str, player: Any, turns: AgentStatistics) -> Callable[[], dict[str, ModelStatistics]]:
@@ -451,35 +471,6 @@ def counts_of(spec: str, player: Any, turns: AgentStatistics) -> Callable[[], di
     return lambda: {
         name: replace(one, decisions=turns.decisions, replaced=turns.replaced) for name, one in models.items()
     }
-
-
-@dataclass
-class _Comparison:
-    """Compares the options at every turn, since further players may come later."""
-
-    spec: str
-    player: Any
-    compare: Differences
-    match: str | None = None
-
-    def __call__(self, state: TurnState) -> None:
-        first, game = state.match_id != self.match, self.player.game
-        self.match = state.match_id
-        try:
-            differences = self.compare(game.options, state, first)
-            if differences and isinstance(self.player, LLMAgent):
-                own = make_game(game.name, **{**game.options, **differences})
-                self.player.prompting = replace(self.player.prompting, game=own)
-            elif differences:
-                self.player.on_turn = None
-                table = {name: value for name, value in differences.items() if game.options[name] != value}
-                trained = _as_options({name: game.options[name] for name in table})
-                remedy = remedy_for(game.name, differences, lambda options: self.compare(options, state, first))
-                line = "%s was trained with %s, and this table has %s; it plays better after: %s"
-                logger.warning(line, self.spec, trained, _as_options(table), remedy)
-        except (KeyError, TypeError, ValueError) as error:  # the turn must be played all the same
-            self.player.on_turn = None
-            logger.warning("%s: the options of the table cannot be read: %s", self.spec, describe_error(error))
 
 
 def remedy_for(game: str, found: Mapping[str, Any], compare: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> str:
