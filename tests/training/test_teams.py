@@ -14,7 +14,7 @@ from parlour.training import cli
 from parlour.training.commands.measures import TeamsRow, tables
 from parlour.training.evaluation.cross_play import WON, TeamResult, finished, play_teams
 from parlour.training.evaluation.duplicate import Score
-from rich.console import Console
+from parlour.training.terminal.console import Console
 
 
 def test_the_interval_is_wilsons():

@@ -324,11 +324,7 @@ def tables(rows: Sequence[TeamsRow]) -> list[Table]:
     parts = [_wins(rows), _places(rows)]
     names = list(habits)
     parts += [_habits(rows, names[start : start + COLUMNS]) for start in range(0, len(names), COLUMNS)]
-    parts = [table for table in parts if table.row_count]
-    for table in parts:
-        for column in table.columns:
-            column.overflow = "fold"
-    return parts
+    return [table for table in parts if table.row_count]
 
 
 def _wins(rows: Sequence[TeamsRow]) -> Table:

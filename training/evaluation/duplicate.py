@@ -15,6 +15,7 @@ from ...envs.core.rng import streams
 from ...envs.core.rollout import tables_with_seed
 from ...wrappers.policies.base import Policy
 from ..parallel.tasks import Tick
+from ..terminal.console import table_of
 
 
 @dataclass(frozen=True)
@@ -135,14 +136,12 @@ def score_table(scores: Mapping[str, Score], title: str, wins: Mapping[str, Scor
         wins: what the opponent wins from the policy, by opponent; None: not shown.
     """
     unit = next(iter(scores.values())).unit
-    more = [] if wins is None else ["wins from it", "95 % interval"]
-    table = Table("against", "return", "95 % interval", *more, "deals", title=f"{title} ({unit})")
-    for column in table.columns[1:]:
-        column.justify = "right"
+    beside = [] if wins is None else ["wins from it", "95 % interval"]
+    rows = []
     for name, score in scores.items():
-        beside = [] if wins is None else ["", ""] if name not in wins else cells(wins[name], "red", "green")
-        table.add_row(name, *cells(score), *beside, f"{score.deals:,}")
-    return table
+        won = [] if wins is None else ["", ""] if name not in wins else cells(wins[name], "red", "green")
+        rows.append([name, *cells(score), *won, f"{score.deals:,}"])
+    return table_of(["against", "return", "95 % interval", *beside, "deals"], rows, f"{title} ({unit})")
 
 
 def cells(score: Score, above: str = "green", below: str = "red") -> list[str]:

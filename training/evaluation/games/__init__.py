@@ -19,6 +19,7 @@ from ....envs.core.record import Tables
 from ....envs.core.registry import packages
 from ....envs.core.rollout import Policy, tables_with_seed
 from ...parallel.tasks import Tick
+from ...terminal.console import table_of
 from ..duplicate import Score
 
 if TYPE_CHECKING:
@@ -62,12 +63,11 @@ class Comparison:
 
     def table(self, title: str) -> Table:
         """Return the numbers as a table."""
-        table = Table("", "learned", "theory", title=title)
-        table.columns[1].justify = table.columns[2].justify = "right"
-        for line in self.lines:
-            values = ["—" if value is None else f"{value:.2f} {line.unit}" for value in (line.learned, line.theory)]
-            table.add_row(line.what, *values)
-        return table
+        rows = [
+            [line.what, *("—" if each is None else f"{each:.2f} {line.unit}" for each in (line.learned, line.theory))]
+            for line in self.lines
+        ]
+        return table_of(["", "learned", "theory"], rows, title)
 
 
 def play(policy: Policy, game: Game, matches: int, seed: int) -> Tables:
