@@ -319,11 +319,8 @@ class Learner:
         if learner._mirror is not None:
             learner._mirror.load(state["mirror"])
         learner._random.bit_generator.state = state["random"]
-        learner._version = state.get("version", 0)
-        learner._averaged = state.get("averaged", 10**9)  # a run from before it was counted
-        slots = [0] * len(learner.engine.policies)  # of a run that was saved before there were engines
-        before = {"serials": slots, "actors": [{"words": state.get("words"), "serials": {}}]}
-        learner.engine.load(folder, state.get("engine", before))
+        learner._version, learner._averaged = state["version"], state["averaged"]
+        learner.engine.load(folder, state["engine"])
         learner._resumed = True
         return learner
 

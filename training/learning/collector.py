@@ -644,7 +644,7 @@ class Collector(Actor):
             return
         self._words = np.array([state["words"]], np.uint64)
         self._serials = dict(state["serials"])
-        self._began = state.get("began", True)
+        self._began = state["began"]
         self._reach = np.array(state.get("reach", self._reach))
         if self._relabelling is not None:
             self._relabelling.load(state["names"])

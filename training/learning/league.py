@@ -111,16 +111,13 @@ class League:
         streams = [checkpoint.stream for checkpoint in self.checkpoints]
         return {"random": self._random.bit_generator.state, "streams": streams, "drawn": self._drawn}
 
-    def load(self, files: Sequence[Path], state: Mapping[str, Any] | None = None) -> None:
+    def load(self, files: Sequence[Path], state: Mapping[str, Any]) -> None:
         """Read past checkpoints, the oldest first.
 
         Args:
-            files: the checkpoints. With a `state`, those that are newer than it are not read.
-            state: what `state` returned when the run was saved; None: the random states begin anew.
+            files: the checkpoints; those that are newer than the state are not read.
+            state: what `state` returned when the run was saved.
         """
-        if state is None:
-            self.checkpoints = [MlpPolicy.load(file, seed=self._seed()) for file in files]
-            return
         self.checkpoints = [MlpPolicy.load(file, seed=0) for file in files[: len(state["streams"])]]
         for checkpoint, stream in zip(self.checkpoints, state["streams"], strict=True):
             checkpoint.stream = stream

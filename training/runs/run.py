@@ -212,7 +212,7 @@ def train(
     """
     config, game = completed(config)
     if unused := config.unused():
-        Console(stderr=True).print(f"without effect beside the other settings: {', '.join(unused)}", soft_wrap=True)
+        Console(stderr=True).say(f"without effect beside the other settings: {', '.join(unused)}")
     if config.teacher:
         named("bot or expert", config.teacher, [*game.bots, *([EXPERT] if game.capabilities.expert else [])])
     evaluations = Evaluations(config, game)
@@ -228,10 +228,7 @@ def train(
                 probability = _clone(learner, config, game)
             except KeyboardInterrupt:
                 _save(learner, folder)
-                Console().print(
-                    f"stopped while cloning {config.teacher}; continue without it: {_resume(folder)}",
-                    soft_wrap=True,
-                )
+                Console().say(f"stopped while cloning {config.teacher}; continue without it: {_resume(folder)}")
                 if reraise:
                     raise
                 return folder
@@ -280,8 +277,10 @@ def resume(
         state = run_folder.read_state(folder)
         reading = "its league.json and checkpoints"
         try:
-            next_checkpoint = None if state is None else int(state["next_checkpoint"])
-            league.load(run_folder.checkpoint_files(folder), None if state is None else state["league"])
+            next_checkpoint = None  # of a run that was stopped while it cloned a teacher
+            if state is not None:
+                next_checkpoint = int(state["next_checkpoint"])
+                league.load(run_folder.checkpoint_files(folder), state["league"])
             reading = "its learner"
             learner = find(config.algorithm).load(folder, config, game, league)
         except FileNotFoundError as error:
@@ -368,9 +367,7 @@ class _Run(Monitor):
                 self._evaluate_at_the_end()
             except KeyboardInterrupt:
                 self._bar.stop()  # it would overwrite the line
-                console.print(
-                    f"stopped at {learner.timesteps:,} timesteps; continue with: {_resume(folder)}", soft_wrap=True
-                )
+                console.say(f"stopped at {learner.timesteps:,} timesteps; continue with: {_resume(folder)}")
                 if reraise:
                     self.save()
                     raise
@@ -380,10 +377,10 @@ class _Run(Monitor):
         if whole > wanted:
             notes.append(f"{wanted:,} were asked for, and the last rollout is played to its end")
         words = f" ({'; '.join(notes)})" if notes else ""
-        console.print(f"trained {new:,} timesteps in {in_words(self.seconds())}{words}: {folder}", soft_wrap=True)
+        console.say(f"trained {new:,} timesteps in {in_words(self.seconds())}{words}: {folder}")
         if note := self._evaluations.note:
             deals = "" if self._config.evaluate_against else "in a few deals "
-            console.print(f"{deals}{note}", markup=False, soft_wrap=True)
+            console.say(f"{deals}{note}")
         return folder
 
     def on_start(self) -> None:
