@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from functools import partial
 from itertools import count, cycle
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -310,18 +311,6 @@ def deploy_poker(
     address, console, counts = where.location, Console(), Counter[str]()
     statistics, link, score = AgentStatistics(), Link(), RunningScore(PER_HAND)
 
-    def note(event: PokerEvent) -> None:
-        if isinstance(event, SeatTaken):
-            console.print(f"playing in seat {event.seat}")
-        elif isinstance(event, HandEnded):
-            counts["hands"] += 1
-            counts["chips"] += event.net
-            if event.stack is None:
-                console.print(f"hand {event.hand}: {event.won} chips from the pot")
-            else:
-                score.add(event.net / event.big_blind)
-                console.print(f"hand {event.hand}: {event.net:+,} chips, stack {event.stack:,}")
-
     if run == lookup.HUMAN:
         live = replace(live, status_every=0.0)  # status lines would be in the person's way
     with supervised(live, console) as supervisor:
@@ -338,7 +327,7 @@ def deploy_poker(
             length=PlayLength(hands=hands, until=until, keep_playing=where.api is not None and not one_table),
             client=ClientSettings(deadline=deadline, ca_file=ca_file),
             log=supervisor.log,
-            monitoring=Monitoring(statistics=statistics, link=link, on_event=note),
+            monitoring=Monitoring(statistics=statistics, link=link, on_event=partial(_tell, console, counts, score)),
         )
         activity = Activity(
             counts=lambda: counts,
@@ -358,6 +347,19 @@ def deploy_poker(
             raise SystemExit(TRY_AGAIN) from None
     if played.reason == "closed":
         raise SystemExit(TRY_AGAIN)
+
+
+def _tell(console: Console, counts: Counter[str], score: RunningScore, event: PokerEvent) -> None:
+    if isinstance(event, SeatTaken):
+        console.print(f"playing in seat {event.seat}")
+    elif isinstance(event, HandEnded):
+        counts["hands"] += 1
+        counts["chips"] += event.net
+        if event.stack is None:
+            console.print(f"hand {event.hand}: {event.won} chips from the pot")
+        else:
+            score.add(event.net / event.big_blind)
+            console.print(f"hand {event.hand}: {event.net:+,} chips, stack {event.stack:,}")
 
 
 TANGRAM_PORT = AddressArguments(port=5000)
