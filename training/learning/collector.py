@@ -210,23 +210,22 @@ class Relabelling:
         self._labels = self._random.integers(BANK, size=(num_envs, game.seats))
         self._rows = np.arange(num_envs)
 
-    def show(
-        self,
-        turn: NDArray[np.int64],
-        observations: NDArray[np.float32],
-        masks: NDArray[np.int8],
-        shown: NDArray[np.float32],
-        shown_masks: NDArray[np.int8],
-    ) -> None:
-        """Write what the agents of the seats `turn` int64[N] see into `shown` float32[N, D] and `shown_masks`
-        int8[N, A]."""
-        labels = self._labels[self._rows, turn]
-        _gather(observations, self._columns, labels, shown)
-        _gather(masks, self._actions, labels, shown_masks)
+    def labels(self, turn: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the relabellings of the agents of the seats `turn` int64[N]: int64[N]."""
+        return self._labels[self._rows, turn]
 
-    def meant(self, turn: NDArray[np.int64], actions: NDArray[np.int64]) -> NDArray[np.int64]:
+    def seen(
+        self, labels: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
+    ) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
+        """Return what is seen under the relabellings: float32[N, D] and int8[N, A]."""
+        seen = np.empty_like(observations), np.empty_like(masks)
+        _gather(observations, self._columns, labels, seen[0])
+        _gather(masks, self._actions, labels, seen[1])
+        return seen
+
+    def meant(self, labels: NDArray[np.int64], actions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what the agents' actions int64[N] mean, int64[N]."""
-        return self._actions[self._labels[self._rows, turn], actions]
+        return self._actions[labels, actions]
 
     def of_decisions(
         self,
@@ -244,10 +243,7 @@ class Relabelling:
             random: the generator of the draws.
         """
         labels = random.integers(BANK, size=len(actions))
-        shown, shown_masks = np.empty_like(observations), np.empty_like(masks)
-        _gather(observations, self._columns, labels, shown)
-        _gather(masks, self._actions, labels, shown_masks)
-        return shown, shown_masks, self._shown[labels, actions]
+        return *self.seen(labels, observations, masks), self._shown[labels, actions]
 
     def draw(self, dones: NDArray[np.bool_]) -> None:
         """Draw new names where an episode has ended; `dones` is bool[N]."""
@@ -556,11 +552,11 @@ class Collector(Actor):
         unit = np.float32(self._config.reward_scale / self._game.payoffs.unit)
         for step in range(self._config.n_steps):
             self._turn[step] = tables.turn
-            shown = self._observations[step], self._masks[step]
-            if names is None:
-                shown[0][:], shown[1][:] = tables.observations, tables.action_masks
-            else:
-                names.show(self._turn[step], tables.observations, tables.action_masks, *shown)
+            seen = tables.observations, tables.action_masks
+            if names is not None:
+                labels = names.labels(self._turn[step])
+                seen = names.seen(labels, *seen)
+            self._observations[step], self._masks[step] = seen
             self._learner_acts[step] = self.tables.learner_acts
             self._critic_encoder.observations(tables.tables, rows, self._critic_observations[step], tables.turn)
             self._log_probs[step] = self._forward.log_probs(
@@ -572,7 +568,7 @@ class Collector(Actor):
             if self._config.exploration:
                 self._weigh(step, behaviour)
             began = time.perf_counter()
-            self.tables.step(actions if names is None else names.meant(self._turn[step], actions))
+            self.tables.step(actions if names is None else names.meant(labels, actions))
             spent += time.perf_counter() - began
             self._rewards[step] = tables.rewards * unit
             self._dones[step] = tables.dones
