@@ -27,7 +27,7 @@ from ..learning.collector import (
     Relabelling,
     RolloutBatch,
     critic_encoder,
-    find,
+    find_engine,
     make_networks,
     only_two_compete,
     shuffled,
@@ -63,7 +63,7 @@ class Learner:
             )
         self.config = config
         self.game = game
-        self.engine = find(config.engine)(config, game, league.pool())
+        self.engine = find_engine(config.engine)(config, game, league.pool())
         self.timesteps = 0
         self._version = 0
         self._actor, self._critic = (net.to(config.device) for net in make_networks(config, game))

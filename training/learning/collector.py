@@ -849,7 +849,7 @@ def _serve(connection: Any, config: SelfPlayConfig, pool: Pool, actor: int) -> N
         connection.send((call, answer))
 
 
-def find(name: str) -> type[Engine]:
+def find_engine(name: str) -> type[Engine]:
     """Return the class of the engine of this name.
 
     Raises:
