@@ -103,15 +103,7 @@ def test_nonsense_becomes_the_safe_action(response):
 
 
 @pytest.mark.parametrize(
-    ("amount", "sent"),
-    [
-        ("60", 60),
-        (np.float64(60), 60),
-        (6.5, 6),
-        (3, 4),
-        (math.inf, 100),
-    ],
-    ids=repr,
+    ("amount", "sent"), [("60", 60), (np.float64(60), 60), (6.5, 6), (3, 4), (math.inf, 100)], ids=repr
 )
 def test_an_amount_is_whole_and_goes_to_the_nearest_bound(amount, sent):
     host, seat, session = table(stacks=100)

@@ -10,13 +10,7 @@ from hypothesis import strategies as st
 from live.poker_room import Room, error_code, hands_of, kinds, pass_turn, room_card, whole
 from parlour.envs.holdem import rules as holdem_rules
 from parlour.wrappers.live.poker import messages as m
-from parlour.wrappers.live.poker.host_session import (
-    OBSERVERS,
-    SITS_OUT_AFTER,
-    PokerDue,
-    PokerHostSession,
-    Refusal,
-)
+from parlour.wrappers.live.poker.host_session import OBSERVERS, SITS_OUT_AFTER, PokerDue, PokerHostSession, Refusal
 
 # What a seat is shown.
 

@@ -11,10 +11,7 @@ from live.poker_client import hosting
 from live.poker_options import play
 from parlour.wrappers.logs.match_log import read
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")]
 
 
 @asynccontextmanager

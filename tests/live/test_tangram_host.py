@@ -15,12 +15,7 @@ from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common import client
 from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent import TangramAgentServer
-from parlour.wrappers.live.tangram.host import (
-    Person,
-    TangramHost,
-    TangramHostSession,
-    TurnEnded,
-)
+from parlour.wrappers.live.tangram.host import Person, TangramHost, TangramHostSession, TurnEnded
 from parlour.wrappers.logs.match_log import MatchLog, read, replay
 from parlour.wrappers.policies.loading import make_policy
 from parlour.wrappers.replay.log_reader import moments
@@ -63,12 +58,7 @@ def test_a_turn_is_request_feedback_and_over(table):
     assert not table.agents_turn
 
 
-BAD_PLAYS = [
-    {"shape": "Orange"},
-    {"position": "here"},
-    {"position": [-1, 50]},
-    {"rotation": 1e300},
-]
+BAD_PLAYS = [{"shape": "Orange"}, {"position": "here"}, {"position": [-1, 50]}, {"rotation": 1e300}]
 
 
 @pytest.mark.parametrize("bad", BAD_PLAYS, ids=str)

@@ -132,16 +132,7 @@ def test_vectors_of_every_kind(vector):
 
 
 ENDLESS = "(" + "9" * 5_000 + ", 1)"
-NO_VECTORS = [
-    None,
-    ENDLESS,
-    {"x": 1},
-    [10**400, 1],
-    "(1 2)",
-    "(nan, 1)",
-    [1, 2, 3],
-    [True, 1],
-]
+NO_VECTORS = [None, ENDLESS, {"x": 1}, [10**400, 1], "(1 2)", "(nan, 1)", [1, 2, 3], [True, 1]]
 
 
 @pytest.mark.parametrize("vector", NO_VECTORS, ids=lambda v: repr(v)[:20])
@@ -159,13 +150,7 @@ def test_what_can_be_done_without():
     assert read == m.PlayRequest(
         state=m.State(on_board={"Red": m.BoardPiece(position=(1, 2), rotation=3)}, off_board={})
     )
-    useless = {
-        "objective": 3,
-        "board_img": {"a": 1},
-        "drawer_img": 5,
-        "timestamp": [1],
-        "somethingNew": {"a": [1]},
-    }
+    useless = {"objective": 3, "board_img": {"a": 1}, "drawer_img": 5, "timestamp": [1], "somethingNew": {"a": [1]}}
     assert m.decode_game({**bare, **useless}) == read
     assert m.decode_game({**bare, "timestamp": 10**400}) == read
     poor = {**RED, "vertices": ["(1, x)"], "collisions": [1, "Blue", None, "Blue", "a wall", "BOUNDARY"]}

@@ -79,15 +79,7 @@ def test_the_other_algorithm_is_evaluated_too(tmp_path, monkeypatch):
     sizes = {"total_timesteps": 512, "n_envs": 16, "n_steps": 16, "batch_size": 64}
     options = {"seats": 2, "stacks": 20}
     evaluated = {"checkpoint_every": 256, "evaluate_against": ("call", "tight", "best_response")}
-    found = train(
-        load_config(
-            "holdem",
-            run=tmp_path / "evaluated",
-            options=options,
-            **sizes,
-            **evaluated,
-        )
-    )
+    found = train(load_config("holdem", run=tmp_path / "evaluated", options=options, **sizes, **evaluated))
     last = lines(found)[-1]
     assert {"eval/call", "eval/tight", "eval/best_response"} <= set(last) and "eval/nash_conv" not in last
 

@@ -314,11 +314,7 @@ def test_averaged_weights_follow_slowly_and_forget_the_first_ones():
 
 @pytest.mark.parametrize("prior", ["actions", "action_types"])
 def test_the_entropy_bonus_pushes_towards_its_prior(prior):
-    settings = {
-        "ent_coef": Schedule(100.0),
-        "learning_rate": Schedule((1e-2, 1e-3)),
-        "average_decay": 0.95,
-    }
+    settings = {"ent_coef": Schedule(100.0), "learning_rate": Schedule((1e-2, 1e-3)), "average_decay": 0.95}
     learner, _ = make("holdem", ent_prior=prior, total_timesteps=100 * 512, **settings)
     for net in (learner._actor, learner._average):
         torch.nn.init.normal_(net[-1].bias)  # not even at the beginning

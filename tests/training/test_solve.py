@@ -60,8 +60,7 @@ def test_kuhns_equilibria_are_worth_minus_one_eighteenth_and_cannot_be_exploited
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
-    ("name", "options", "value"),
-    [("kuhn", {}, -1 / 18), ("leduc", {}, -0.0856), ("liars_dice", {"faces": 3}, 1 / 9)],
+    ("name", "options", "value"), [("kuhn", {}, -1 / 18), ("leduc", {}, -0.0856), ("liars_dice", {"faces": 3}, 1 / 9)]
 )
 def test_every_method_finds_the_value(method, name, options, value):
     tree = flat_tree(envs.game(name, **options))

@@ -102,10 +102,7 @@ def test_own_policies_are_among_the_opponents_of_their_game(tmp_path, monkeypatc
     assert str(own) not in [one.name for one in leduc.opponents]
 
 
-TABLE = {
-    "admit": lambda name, token: None,
-    "tables": TableArguments(timeout=9, delay=0, hands=5),
-}
+TABLE = {"admit": lambda name, token: None, "tables": TableArguments(timeout=9, delay=0, hands=5)}
 
 
 @pytest.mark.parametrize(("other", "seconds"), [("honest", 600), ("human", 60)])

@@ -73,11 +73,7 @@ def test_private_values_count_deals_and_surplus():
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [
-        ("holdem", {"seats": 2}),
-        ("auction", {"valuations": [(0, 50), (0, 100)]}),
-        ("auction", {"valuations": (50, 50)}),
-    ],
+    [("holdem", {"seats": 2}), ("auction", {"valuations": [(0, 50), (0, 100)]}), ("auction", {"valuations": (50, 50)})],
 )
 def test_without_a_closed_form_there_is_no_comparison(name, options):
     game = envs.game(name, **options)

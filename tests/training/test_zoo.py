@@ -142,16 +142,7 @@ def test_taking_a_policy_writes_small_weights_and_a_measured_card(tmp_path, caps
     trained = MlpPolicy(Network(layers, "Tanh"), critic=layers)
     trained.set_trained_for(TrainedFor.of(game))
     trained.save(tmp_path / "mine.npz")
-    words = [
-        "--take",
-        str(tmp_path / "mine.npz"),
-        "--folder",
-        str(tmp_path),
-        "--deals",
-        "50",
-        "--decisions",
-        "0",
-    ]
+    words = ["--take", str(tmp_path / "mine.npz"), "--folder", str(tmp_path), "--deals", "50", "--decisions", "0"]
     assert tool(words) == 2
     assert "needs --made-by and --budget" in capsys.readouterr().err
     assert tool([*words, "--made-by", "parlour train kuhn --seed x", "--budget", "nothing"]) == 2

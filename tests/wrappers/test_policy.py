@@ -115,12 +115,7 @@ def test_load_policy_reads_what_stable_baselines_saved(algorithm, scene, tmp_pat
         ("folder", Path.mkdir, ValueError, "is a folder"),
         ("text.zip", lambda file: file.write_text("hello"), ValueError, "no model saved by"),
         ("text.npz", lambda file: file.write_text("hello"), ValueError, "not a saved MlpPolicy"),
-        (
-            "other.npz",
-            lambda file: np.savez(file, a=np.zeros(3)),
-            ValueError,
-            "not a saved MlpPolic",
-        ),
+        ("other.npz", lambda file: np.savez(file, a=np.zeros(3)), ValueError, "not a saved MlpPolic"),
         ("model.zip", lambda file: damaged(file, "policy.pth"), ValueError, r"model.zip is (damaged: Mask|no model)"),
         ("model.zip", lambda file: damaged(file, "data"), ValueError, r"model.zip is (damaged: Mask|no model)"),
     ],

@@ -162,8 +162,7 @@ def test_many_episodes_at_once_are_those_played_one_by_one():
 
 
 @pytest.mark.parametrize(
-    ("name", "roles"),
-    [("trust", {"trustor"}), ("kuhn", {None}), ("mafia", {"mafia", "doctor", "sheriff", "villager"})],
+    ("name", "roles"), [("trust", {"trustor"}), ("kuhn", {None}), ("mafia", {"mafia", "doctor", "sheriff", "villager"})]
 )
 def test_roles_are_those_that_the_states_tell(name, roles):
     match = envs.Match(envs.game(name))

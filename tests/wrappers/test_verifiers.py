@@ -102,10 +102,7 @@ def test_a_conversation_is_its_seats_own_and_refusals_are_told_and_counted(modul
     first, second = seats["player_0"], seats["player_1"]
     assert [
         (seat.metrics["decisions"], seat.metrics["refused"], seat.metrics["illegal"]) for seat in (first, second)
-    ] == [
-        (3, 2, 1),
-        (1, 0, 0),
-    ]
+    ] == [(3, 2, 1), (1, 0, 0)]
     assert first.info["rewards"] == pytest.approx([-0.1, -0.1, 1])
     assert (first.reward, second.reward) == pytest.approx((0.8, -1))
     assert [len(messages) for messages in bodies] == [2, 4, 6, 2]
