@@ -265,8 +265,9 @@ class MafiaHostSession:
             if call.context is None or (not asks_in_public and call.choices != len(self._choices)):
                 call.choices = len(self._choices)
                 call.context, call.info = self._writer.private(self._turn_state(call.seat))
-            if asks_in_public:
-                call.info = self._public_info()
+            if asks_in_public:  # the same for all until the next phase
+                self._public = self._public or self.game.public_turn_state(self._shown, self._messages, self.game_id)
+                call.info = self._writer.public(self._public)
         assert call.context is not None
         assert call.info is not None
         return call.context, call.info
@@ -493,12 +494,6 @@ class MafiaHostSession:
         """Return the state that a seat sees. All choose at once: no seat has the turn."""
         self._shown.turn = -1
         return self.game.turn_state(self._shown, seat, self._messages, self.game_id)
-
-    def _public_info(self) -> wire.PublicInfo:
-        """Return the public information; it is the same until the next phase."""
-        if self._public is None:
-            self._public = self.game.public_turn_state(self._shown, self._messages, self.game_id)
-        return self._writer.public(self._public)
 
     def _end_stream(self, running: DueCall) -> None:
         """Continue after a stream: an action follows a thought, the next speaker follows a statement."""
