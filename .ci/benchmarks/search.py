@@ -20,8 +20,8 @@ from .base import Row, Seconds
 
 UNIFORM = 0.1
 """The share of the other's range that is spread over all hands."""
-GOALS = {"river": 0.3, "turn": 2.0, "flop": 5.0}
-"""Seconds of a decision."""
+GOALS = {"river": 0.3, "turn": 4.0, "flop": 5.0}
+"""Processor time of a decision; two threads share that of a turn."""
 EXACT = 800, 200
 """Iterations of the exact solution of a river, and of a turn with all its rivers at each."""
 ROUNDS = 20

@@ -18,6 +18,7 @@ visits some of the boards of a tree from flop or turn, in turns.
 """
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -413,14 +414,6 @@ def add_board(nodes: Any, board: int, way: int, share: float, out: Any) -> None:
                 out[node, h] += np.float32(share) * nodes.alive[board, h] * out[nodes.first[node], h]
 
 
-@compiled
-def clear(nodes: Any, out: Any) -> None:
-    """Set the values of the nodes to 0 to which boards add."""
-    for node in range(nodes.near):
-        if nodes.kind[node] == SHOWDOWN or nodes.kind[node] == DEALT:
-            out[node] = 0.0
-
-
 # Beyond a depth limit.
 
 
@@ -494,7 +487,7 @@ def evaluate(nodes: Any, player: int, strategy: Any, best: bool, space: Any, out
     reach, below = space
     for one in range(2):
         reaches(nodes, 0, near, 0, one, strategy, reach[one])
-    clear(nodes, out)
+    out[:near] = 0.0
     for board in range(len(nodes.order)):
         if len(nodes.chances) > 0:
             play_on(nodes, board, nodes.scale, player, reach, below, out)
@@ -521,10 +514,8 @@ def hand_values(tree: Betting, player: int, others: Floats, strategy: Rows, best
     """
     reach = np.zeros((2, len(tree.action), len(tree.hands)), np.float32)
     reach[1 - player, 0] = others
-    out, below = (
-        np.zeros(reach.shape[1:], np.float32),
-        np.zeros(reach.shape[1:] if tree.limited else (0, 0), np.float32),
-    )
+    below = np.zeros(reach.shape[1:] if tree.limited else (0, 0), np.float32)
+    out = np.zeros(reach.shape[1:], np.float32)
     evaluate(tree.nodes, player, strategy, best, (reach, below), out)
     return np.asarray(out[0], np.float64)
 
@@ -546,8 +537,8 @@ class Progress(NamedTuple):
         follow: float64[3, H]: how likely it plays on; the regrets of playing on and of stopping.
         regrets, sums: float32[rows, H]; `sums` are of the weighed strategies.
         boards: int64[R], the order in which boards are visited.
-        strategy, values: float32[N, H], overwritten.
-        reach: float32[2, N, H], overwritten.
+        strategy, values: float32[N, H], overwritten; the second thread has its own.
+        reach: float32[2, N, H], likewise.
     """
 
     ranges: Floats
@@ -599,10 +590,20 @@ class Resolver:
             np.zeros((count, hands), np.float32),
             np.zeros((2, count, hands), np.float32),
         )
+        self._second = Progress(*self._progress[:6], *(each.copy() for each in self._progress[6:]))
+        self._thread = ThreadPoolExecutor(1)
 
     def run(self, iterations: int) -> None:
-        """Go on for so many iterations; each updates both players."""
-        iterate(self.tree.nodes, self._progress, self._me, self._safe, (self.iterations, iterations, self._each))
+        """Go on for so many iterations; each updates both players, and two threads share its boards."""
+        nodes, more = self.tree.nodes, self._each // 2
+        for half in range(2 * self.iterations, 2 * (self.iterations + iterations)):
+            step, begun = (half, self._me, self._safe, self._each), half // 2 * self._each
+            other = more and self._thread.submit(visit, nodes, self._second, step, begun, begun + more)
+            visit(nodes, self._progress, step, begun + more, begun + self._each)
+            if other:
+                other.result()
+                self._progress.values[: nodes.near] += self._second.values[: nodes.near]
+            finish(nodes, self._progress, step)
         self.iterations += iterations
 
     def average(self) -> Rows:
@@ -643,41 +644,55 @@ def normalise(nodes: Any, start: int, stop: int, player: int, shifts: Any, weigh
                 out[child + target, h] = part if total[h] > 0 else alone
 
 
+@partial(compiled, allocates=True, compile_first=True, nogil=True)
+def visit(nodes: Any, progress: Any, step: Any, start: int, stop: int) -> None:
+    """Do a part of half an iteration: update a player on some boards, by their places in the order of visits.
+
+    `step`: the number of the half, `me`, `safe` (see `SAFE`), and how many boards an iteration visits.
+    """
+    half, me, safe, each = step
+    player, near, count, size = half % 2, nodes.near, len(nodes.kind), len(nodes.order)
+    strategy, won, reach, share = progress.strategy, progress.values, progress.reach, nodes.scale * size / each
+    for one in range(2):
+        if one != player or half == 0:  # the other strategy is that of the last half
+            for h in range(won.shape[1]):
+                follow = 1.0 if one == me else 1.0 - safe * (1.0 - progress.follow[0, h])
+                reach[one, 0, h] = progress.ranges[one, h] * follow
+            normalise(nodes, 0, near, one, (0, 0), progress.regrets, strategy)
+            reaches(nodes, 0, near, 0, one, strategy, reach[one])
+    won[:near] = 0.0
+    for k in range(start, stop):
+        board = progress.boards[k % size]
+        if len(nodes.chances) > 0:
+            play_on(nodes, board, share, player, reach, strategy, won)
+        else:
+            shift = board * (count - near)
+            normalise(nodes, near, count, 2, (shift, 0), progress.regrets, strategy)
+            for one in range(2):
+                deal(nodes, board, -1, reach[one], reach[one])
+                reaches(nodes, near, count, 0, one, strategy, reach[one])
+            values(nodes, (near, count, 0, board), player, reach[1 - player], strategy, False, won)
+            update(nodes, (near, count, shift), player, half // 2 + 1, reach[player], progress)
+            add_board(nodes, board, -1, share, won)
+        showdowns(nodes, nodes.early_shown, board, share, reach[1 - player], won)
+
+
 @partial(compiled, allocates=True, compile_first=True)
-def iterate(nodes: Any, progress: Any, me: int, safe: float, steps: Any) -> None:
-    """Do iterations; `steps`: how many were done, how many to do, and boards of each. `safe`: see `SAFE`."""
-    done, more, each = steps
-    near, count, size = nodes.near, len(nodes.kind), len(nodes.order)
-    strategy, won, reach = progress.strategy, progress.values, progress.reach
-    share = nodes.scale * size / each
-    for half in range(2 * done, 2 * (done + more)):
-        t, player = half // 2 + 1, half % 2
-        for one in range(2):
-            if one != player or half == 2 * done:  # the other strategy is that of the last half
-                for h in range(won.shape[1]):
-                    follow = 1.0 if one == me else 1.0 - safe * (1.0 - progress.follow[0, h])
-                    reach[one, 0, h] = progress.ranges[one, h] * follow
-                normalise(nodes, 0, near, one, (0, 0), progress.regrets, strategy)
-                reaches(nodes, 0, near, 0, one, strategy, reach[one])
-        clear(nodes, won)
-        for k in range(each):
-            board = progress.boards[((t - 1) * each + k) % size]
-            if len(nodes.chances) > 0:
-                play_on(nodes, board, share, player, reach, strategy, won)
-            else:
-                shift = board * (count - near)
-                normalise(nodes, near, count, 2, (shift, 0), progress.regrets, strategy)
-                for one in range(2):
-                    deal(nodes, board, -1, reach[one], reach[one])
-                    reaches(nodes, near, count, 0, one, strategy, reach[one])
-                values(nodes, (near, count, 0, board), player, reach[1 - player], strategy, False, won)
-                update(nodes, (near, count, shift), player, t, reach[player], progress)
-                add_board(nodes, board, -1, share, won)
-            showdowns(nodes, nodes.early_shown, board, share, reach[1 - player], won)
-        values(nodes, (0, near, 0, -1), player, reach[1 - player], strategy, False, won)
-        update(nodes, (0, near, 0), player, t, reach[player], progress)
-        if safe > 0 and player != me:
-            choose_to_follow(won[0], progress.promised, progress.follow)
+def finish(nodes: Any, progress: Any, step: Any) -> None:
+    """Do the rest of half an iteration: update a player before the last cards are dealt, and how likely the other one
+    plays on with each hand, in place of taking what was promised.
+    """
+    half, me, safe, _ = step
+    player, near, won, follow = half % 2, nodes.near, progress.values, progress.follow
+    values(nodes, (0, near, 0, -1), player, progress.reach[1 - player], progress.strategy, False, won)
+    update(nodes, (0, near, 0), player, half // 2 + 1, progress.reach[player], progress)
+    for h in range(won.shape[1] if safe > 0 and player != me else 0):
+        promised = progress.promised[h]
+        value = follow[0, h] * won[0, h] + (1.0 - follow[0, h]) * promised
+        follow[1, h] = max(0.0, follow[1, h] + won[0, h] - value)
+        follow[2, h] = max(0.0, follow[2, h] + promised - value)
+        total = follow[1, h] + follow[2, h]
+        follow[0, h] = follow[1, h] / total if total > 0 else 0.5
 
 
 @compiled
@@ -693,14 +708,3 @@ def update(nodes: Any, span: Any, player: int, t: int, mine: Any, progress: Any)
                     regret = kept * regrets[child + shift, h] + won[child, h] - won[node, h]
                     regrets[child + shift, h] = regret if regret > 0 else np.float32(0.0)
                     sums[child + shift, h] += weight * mine[child, h]
-
-
-@compiled
-def choose_to_follow(won: Any, promised: Any, follow: Any) -> None:
-    """Update how likely the other player plays on with each hand, in place of taking what was promised."""
-    for h in range(len(won)):
-        value = follow[0, h] * won[h] + (1.0 - follow[0, h]) * promised[h]
-        follow[1, h] = max(0.0, follow[1, h] + won[h] - value)
-        follow[2, h] = max(0.0, follow[2, h] + promised[h] - value)
-        total = follow[1, h] + follow[2, h]
-        follow[0, h] = follow[1, h] / total if total > 0 else 0.5

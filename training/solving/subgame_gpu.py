@@ -88,7 +88,11 @@ class GpuResolver(Resolver):
                 self._regrets[rows] = regrets.clamp(min=0.0)
                 self._sums[rows] += t**WEIGHT * reach[player][rows]
                 if self._safe and player != self._me:
-                    self._choose_to_follow(won[0].double())
+                    value = self._follow[0] * won[0].double() + (1.0 - self._follow[0]) * self._promised
+                    self._follow[1] = (self._follow[1] + won[0].double() - value).clamp(min=0.0)
+                    self._follow[2] = (self._follow[2] + self._promised - value).clamp(min=0.0)
+                    total = self._follow[1] + self._follow[2]
+                    self._follow[0] = torch.where(total > 0, self._follow[1] / total, 0.5)
         self.iterations += iterations
         float(self._regrets[0, 0])  # wait: who looks at the clock must see what it took
 
@@ -135,14 +139,6 @@ class GpuResolver(Resolver):
             if dealt.numel():
                 won[self._parent[dealt[0]]] = self._scale * won[dealt].sum(dim=0)
         return won
-
-    def _choose_to_follow(self, won: torch.Tensor) -> None:
-        """Update how likely the other player plays on with each hand; see `subgame.choose_to_follow`."""
-        value = self._follow[0] * won + (1.0 - self._follow[0]) * self._promised
-        self._follow[1] = (self._follow[1] + won - value).clamp(min=0.0)
-        self._follow[2] = (self._follow[2] + self._promised - value).clamp(min=0.0)
-        total = self._follow[1] + self._follow[2]
-        self._follow[0] = torch.where(total > 0, self._follow[1] / total, 0.5)
 
 
 def _parents(
