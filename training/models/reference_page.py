@@ -182,17 +182,8 @@ def board(results: Sequence[Result]) -> str:
     order = sorted(results, key=lambda one: -one["return"]["mean"])
     first = order[0]
     pool, roles = first["pool"], list(first["roles"])
-    heads = [
-        "player",
-        "rating",
-        *roles,
-        "skill",
-        "exploitability",
-        "replaced / 100 decisions",
-        "tokens in, out",
-        "s",
-        "deals",
-    ]
+    rating, *others = COLUMNS
+    heads = ["player", rating, *roles, *others]
     title = f"{first['game']}, pool {pool['version']} ({pool['digest']})"
     heads, rows = without_empty(heads, [_row(one, roles) for one in order])
     members = list(first["members"])

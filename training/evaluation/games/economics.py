@@ -12,7 +12,7 @@ from ....envs import Game, play_until_done
 from ....envs.core.record import Tables
 from ....envs.core.rollout import Decisions, Policy, tables_with_seed
 from ....envs.phases.bots import PhaseBot
-from . import Comparison, Fixed, Floats, Measures, Quantity, gini, mean, play
+from . import Comparison, Fixed, Measures, Quantity, gini, mean, play
 
 MIXED = ("war_of_attrition",)
 """Games whose equilibrium draws its choice: distributions are compared, not single choices."""
@@ -35,47 +35,29 @@ def compare(policy: Policy, game: Game, *, matches: int, seed: int) -> Compariso
     if "equilibrium" not in game.bots:
         return None
     bot = game.bots["equilibrium"](game, seed=seed)
-    visited = _Visited(bot)
+    visited = []  # by step: the phases, the choices of the policy, and those of the equilibrium in the same states
+
+    def note(decisions: Decisions) -> None:
+        wanted = bot.act(decisions.observations, decisions.masks)
+        visited.append((bot.phases(decisions.observations), decisions.actions, wanted))
+
     tables = tables_with_seed(game, matches, seed)
     seated = np.ones((matches, 8), np.int64)  # the policy everywhere
-    play_until_done(game, [bot, policy], tables, who=lambda tables: seated, on_decisions=visited.add)
+    play_until_done(game, [bot, policy], tables, who=lambda tables: seated, on_decisions=note)
     theory = play(game.bots["equilibrium"](game, seed=seed), game, matches, seed)
-    lines = [*_choices(game, visited), *_utilities(game, tables, theory, seed), _gain(policy, game, matches, seed)]
+    lines = [*_choices(game, bot, visited), *_utilities(game, tables, theory, seed), _gain(policy, game, matches, seed)]
     return Comparison(lines)
 
 
-class _Visited:
-    """The choices of a policy, and those of the equilibrium in the same states."""
-
-    def __init__(self, bot: PhaseBot) -> None:
-        self._bot = bot
-        self.rows: list[tuple[Any, Any, Any]] = []
-
-    def add(self, decisions: Decisions) -> None:
-        """Add the decisions of one step."""
-        wanted = self._bot.act(decisions.observations, decisions.masks)
-        self.rows.append((self._bot.phases(decisions.observations), decisions.actions, wanted))
-
-    def of(self, phase: int, waiting: bool) -> tuple[Floats, Floats]:
-        """Return the choices of a phase: the policy's, and the equilibrium's.
-
-        Args:
-            phase: its index.
-            waiting: whether `pass`, the last action index, is a choice (0). If not, rows in which the policy passes are
-                left out.
-        """
-        phases, chosen, wanted = (np.concatenate(part) for part in zip(*self.rows, strict=True))
-        numbers = self._bot.numbers
-        rows = (phases == phase) & (waiting | (chosen < len(numbers) - 1))
-        return numbers[chosen[rows]], numbers[wanted[rows]]
-
-
-def _choices(game: Game, visited: _Visited) -> list[Quantity]:
+def _choices(game: Game, bot: PhaseBot, visited: list[tuple[Any, Any, Any]]) -> list[Quantity]:
     """Return the mean distance of the choices from the equilibrium, by phase. To wait is no choice."""
     lines, table = [], game.rules.blank[0]
+    phases, actions, best = (np.concatenate(part) for part in zip(*visited, strict=True))
     last = int(table.phases) - 1 if table.closes or table.leaves else int(table.phases)
     for phase in range(int(table.phases)):
-        chosen, wanted = visited.of(phase, waiting=phase >= last or bool(table.pass_is_final))
+        waiting = phase >= last or bool(table.pass_is_final)  # then to pass, the last action index, is a choice (0)
+        rows = (phases == phase) & (waiting | (actions < len(bot.numbers) - 1))
+        chosen, wanted = bot.numbers[actions[rows]], bot.numbers[best[rows]]
         named = game.tables(1)[0]
         named.phase = phase
         name = game.view.phase(named)
