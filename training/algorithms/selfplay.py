@@ -40,6 +40,8 @@ from ..learning.settings import SelfPlayConfig, TrainConfig
 
 MODEL = "selfplay.pt"
 """The file with the networks, the optimiser, the averages and the random states, in the run folder."""
+STATEFUL = "actor", "critic", "average", "optimizer"
+"""What has a state of PyTorch in it."""
 VF_COEF = 0.5
 """Weight of the value loss."""
 STATISTICS = "policy_loss", "value_loss", "entropy", "kl", "clip_fraction"
@@ -288,10 +290,7 @@ class Learner:
         """Write ``selfplay.pt`` and the files of the engine."""
         state = {
             "timesteps": self.timesteps,
-            "actor": self._actor.state_dict(),
-            "critic": self._critic.state_dict(),
-            "average": self._average.state_dict(),
-            "optimizer": self._optimizer.state_dict(),
+            **{name: getattr(self, f"_{name}").state_dict() for name in STATEFUL},
             "averaged": self._averaged,
             "mean_square": self._mean_square,
             "random": self._random.bit_generator.state,
@@ -314,7 +313,7 @@ class Learner:
         learner = cls(config, game, league)
         state = torch.load(folder / MODEL, map_location=config.device, weights_only=True)
         learner.timesteps, learner._mean_square = state["timesteps"], state["mean_square"]
-        for name in ("actor", "critic", "average", "optimizer"):
+        for name in STATEFUL:
             getattr(learner, f"_{name}").load_state_dict(state[name])
         if learner._mirror is not None:
             learner._mirror.load(state["mirror"])
