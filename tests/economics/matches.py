@@ -18,3 +18,12 @@ def played(name, *actions, seed=1, **options):
 def utilities(env):
     assert env.table.done
     return [row["utility"] for row in env.turn_state("player_0").outcome["payoffs"]]
+
+
+def seen_as_our_own(env, state_of, ids, **told):
+    """Assert that the acting seat sees a platform's state, ``state_of(its id, phase, **told)``, as our own one."""
+    game, seat = env.game, env.game.agents.index(env.agent_selection)
+    (table,), place = game.view.load(state_of(ids[seat], env.turn_state(env.agent_selection).phase, **told))
+    assert place == seat
+    assert (game.observation(table, seat) == game.observation(env.table, seat)).all()
+    assert (game.mask(table, seat) == game.mask(env.table, seat)).all()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from economics.matches import played, utilities
+from economics.matches import played, seen_as_our_own, utilities
 from parlour import envs
 from parlour.envs import TurnState
 from parlour.envs.economics.common_agency import best_wage
@@ -84,10 +84,4 @@ MOMENTS = {
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_the_platforms_states_are_seen_as_our_own(moment):
     actions, told = MOMENTS[moment]
-    env = played(NAME, *actions)
-    ours, game = env.turn_state(env.agent_selection), env.game
-    seat = game.agents.index(env.agent_selection)
-    tables, place = game.view.load(state_of(("bob", "ann", "cy")[seat], ours.phase, **told))
-    assert place == seat
-    assert (game.observation(tables[0], seat) == game.observation(env.table, seat)).all()
-    assert (game.mask(tables[0], seat) == game.mask(env.table, seat)).all()
+    seen_as_our_own(played(NAME, *actions), state_of, ("bob", "ann", "cy"), **told)

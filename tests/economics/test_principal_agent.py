@@ -1,7 +1,7 @@
 """Principal and agent: texts in payloads, questions and answers, scores that decide a payment, foreign states."""
 
 import pytest
-from economics.matches import played, utilities
+from economics.matches import played, seen_as_our_own, utilities
 from parlour import envs
 from parlour.envs import TurnState, play_until_done
 from parlour.envs.core.rollout import tables_with_seed
@@ -91,13 +91,7 @@ MOMENTS = {
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_the_platforms_states_are_seen_as_our_own(moment):
     actions, told = MOMENTS[moment]
-    env = played(NAME, *actions)
-    ours, game = env.turn_state(env.agent_selection), env.game
-    seat = game.agents.index(env.agent_selection)
-    tables, place = game.view.load(state_of(("bob", "ann")[seat], ours.phase, **told))
-    assert place == seat
-    assert (game.observation(tables[0], seat) == game.observation(env.table, seat)).all()
-    assert (game.mask(tables[0], seat) == game.mask(env.table, seat)).all()
+    seen_as_our_own(played(NAME, *actions), state_of, ("bob", "ann"), **told)
 
 
 def test_the_levels_of_a_contract_are_those_that_the_host_sends():
