@@ -384,18 +384,22 @@ def test_refusals_are_counted_where_the_arena_writes_them(caplog):
     ]
 
 
-@pytest.mark.parametrize(
-    "joined, free, wanted", [(1, 1, "join"), (1, 2, "create"), (2, 1, "create"), (None, None, "join")]
-)
+JOIN, CREATE = {"invite_code": "inv_1"}, {"game_id": "ultimatum", "num_players": 2}
+
+
+@pytest.mark.parametrize("joined, free, wanted", [(1, 1, JOIN), (1, 2, CREATE), (2, 1, CREATE), (None, None, JOIN)])
 def test_sessions_have_as_many_players_as_the_game(joined, free, wanted):
     told = {} if joined is None else {"num_players": joined, "slots_remaining": free}
     arena = RudeArena(sessions={"sessions": [{**WAITING, **told}]})
     played_at(arena, seats=2)
-    bodies = {
-        "join": {"invite_code": "inv_1", "player_name": "me"},
-        "create": {"game_id": "ultimatum", "num_players": 2, "player_name": "me"},
-    }
-    assert arena.posted[1:] == [bodies[wanted]]
+    assert arena.posted[1:] == [{**wanted, "player_name": "me"}]
+
+
+def test_a_match_in_which_nothing_happens_is_left(monkeypatch):
+    monkeypatch.setattr("parlour.wrappers.live.arena.polling_agent.PATIENCE", 3)
+    talk = {"allowed_actions": [{"action_type": "message_only"}]}
+    arena = RudeArena([state(True, current_round=number) | talk for number in range(9)])
+    assert (played_at(arena).lost, len(arena.posted)) == (1, 2 + 3)  # to register and to join, and three answers
 
 
 class Claiming(RudeArena):

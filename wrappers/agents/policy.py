@@ -448,12 +448,11 @@ class ReadyAgent(PolicyAgent):
         if self._searching is not None and self._searching.is_alive():
             return ready
         try:
-            answer: AgentResponse | Exception
             answer = self._begin(lambda: self.search.respond(state)).get(timeout=self._most)
         except queue.Empty:
             logger.warning("%s: the search is late, and the policy's own action is played", state.game_id)
             return ready
-        if isinstance(answer, Exception):
+        if not isinstance(answer, AgentResponse):
             logger.warning("%s: the search raised %s; the policy plays", state.game_id, describe_error(answer))
             return ready
         return answer

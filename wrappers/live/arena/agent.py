@@ -40,8 +40,8 @@ MATCHES = 1_000
 
 POLITE = 2
 """Turns in a row that offer only to talk, and are answered so, though nothing changes between them."""
-PATIENCE = 10
-"""After so many of them nothing can come of the match."""
+PATIENCE = 100
+"""After so many of them nothing can come of the match; the limit of turns of strategic-agent-games ends most before."""
 NO_ACTION = Action("none")
 """What no arena takes: it ends a turn in which nothing is offered, and of whose game nothing is known."""
 CLOCK_AND_LOG = ("action_history", "current_round", "max_rounds")
