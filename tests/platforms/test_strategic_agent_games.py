@@ -21,7 +21,7 @@ import pytest
 from parlour import envs
 from parlour.training.commands.lookup import agent as named_agent
 from parlour.training.commands.lookup import reason_against
-from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
+from parlour.wrappers.live.arena.agent import NO_ACTION, ArenaAgent, ArenaAgentServer
 from parlour.wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes
 from parlour.zoo import names
 
@@ -110,8 +110,8 @@ def events(arena):
 
 
 def taken(logs):
-    """Return by agent how many of its actions the platform has logged, which of them it refused, and how many in turns
-    in which it offered nothing, so that it refuses every action."""
+    """Return by agent how many of its actions the platform has logged, which of them it refused, and how many that are
+    none: it offered nothing, or losses alone."""
     actions, refused, without, offered = Counter(), {}, Counter(), {}
     for event in (event for log in logs for event in log):
         name, data = event["agent_id"], event["data"]
@@ -119,7 +119,7 @@ def taken(logs):
             offered[name] = data["allowed_actions"]
         elif event["event_type"] == "action":
             actions[name] += 1
-            if not data["ok"] and offered[name]:
+            if not data["ok"] and offered[name] and data["action_type"] != NO_ACTION.action_type:
                 refused.setdefault(name, []).append((data["action_type"], data["payload"], data["error_detail"]))
             elif not data["ok"]:
                 without[name] += 1
