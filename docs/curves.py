@@ -22,6 +22,7 @@ SEEDS = 1, 2, 3, 4, 5
 RECORDED = {
     **{game: (400_000, "equilibrium", "") for game, package in packages().items() if package == "economics"},
     "kuhn": (200_000, "equilibrium", ""),
+    "leduc": (1_000_000, "tight", "--algorithm selfplay"),
     "liars_dice": (800_000, "careful", "--algorithm selfplay"),
     "auction": (800_000, "equilibrium", "--algorithm selfplay"),
     "multi_issue_bargaining": (800_000, "random", ""),
@@ -33,9 +34,10 @@ RECORDED = {
     "ultimatum": (400_000, "equal", ""),
 }
 """The decisions of a run by game, its opponent in the evaluations, and further options."""
-SHOWN, COLUMNS, WIDE, LINE, BAR_AT, BAR = 7, 2, 430, 16, 190, 160
-"""Of the picture of results: opponents of a policy, policies in a row, and widths and heights in pixels."""
-FURTHER = {"kuhn": ["eval/nash_conv"]}
+SHOWN, OF_GAME, COLUMNS, WIDE, LINE, BAR_AT, BAR = 7, 12, 2, 430, 16, 190, 160
+"""Of the picture of results: opponents of a policy, the same in the picture of a game, policies in a row, and widths
+and heights in pixels."""
+FURTHER = {"kuhn": ["eval/nash_conv"], "leduc": ["eval/nash_conv"]}
 """Metrics that are drawn too."""
 
 
@@ -64,7 +66,7 @@ def command(game: str, seed: int) -> str:
 def caption(game: str) -> str:
     """Return what a game's curve shows."""
     shown = " and ".join(metrics(game))
-    return f"{shown} over the decisions of short runs; dotted: {opponent(game)} in its place"
+    return f"{shown} by timesteps; dotted: {opponent(game)}"
 
 
 def main() -> None:
@@ -84,19 +86,30 @@ def main() -> None:
         draw(game, [Path("runs", run) for run in runs])
 
 
-def results() -> str:
-    """Return a picture of what every opponent wins from each policy of the zoo, with the intervals of its card."""
-    cards = {name: [one for one in zoo.card(name).measures if one.kind != "held out"][:SHOWN] for name in zoo.names()}
+def results(game_id: str = "") -> str:
+    """Return a picture of what opponents win from each policy of the zoo, or of a game, with the intervals of its card.
+
+    A policy without opponents has its held-out figures, in the picture of its game.
+    """
+    cards = {name: card for name in zoo.names() if game_id in ("", (card := zoo.card(name)).game)}
+    shown = {name: [one for one in card.measures if one.kind != "held out"] for name, card in cards.items()}
+    shown = {
+        name: (some or list(cards[name].measures) * bool(game_id))[: OF_GAME if game_id else SHOWN]
+        for name, some in shown.items()
+    }
+    shown = {name: some for name, some in shown.items() if some}
+    columns, tall = min(COLUMNS, len(shown)), (max(map(len, shown.values())) + 3) * LINE
     parts = []
-    for place, (name, measures) in enumerate((name, some) for name, some in cards.items() if some):
+    for place, (name, measures) in enumerate(shown.items()):
         ends = [end for one in measures for end in (one.low, one.high, 0.0)]
         low, scale = min(ends), BAR / (max(ends) - min(ends) or 1)
-        x, y = place % COLUMNS * WIDE, place // COLUMNS * (SHOWN + 3) * LINE
+        x, y = place % columns * WIDE, place // columns * tall
         zero = BAR_AT - low * scale
-        rows = [f'<text y="0" class="t">{name} ({measures[0].unit})</text>']
+        what = "held-out figures" if measures[0].kind == "held out" else f"wins from it, {measures[0].unit}"
+        rows = [f'<text y="0" class="t">zoo:{name}: {what}</text>']
         rows.append(f'<path d="M{zero:.0f} 6V{len(measures) * LINE + 8}" class="z"/>')
         for row, one in enumerate(measures, 1):
-            label = "another seed" if one.kind == "run" else re.sub(r",? [\d,]{5,} .*", "", one.name)
+            label = "another seed" if one.kind == "run" else re.sub(r",? [\d,/]{5,} .*", "", one.name)
             label = label.replace("local best response, ", "local: ")
             shown, at = f"{label} ({one.team})" if one.team else label, row * LINE
             left, middle, right = (BAR_AT + (value - low) * scale for value in (one.low, one.mean, one.high))
@@ -104,12 +117,12 @@ def results() -> str:
             rows.append(f'<circle cx="{middle:.1f}" cy="{at}" r="3"/>')
             rows.append(f'<text x="{BAR_AT + BAR + 10}" y="{at + 4}">{one.mean + 0.0:+.2f}</text>')
         parts.append(f'<g transform="translate({x + 10} {y + 20})">{"".join(rows)}</g>')
-    height = -(-len(parts) // COLUMNS) * (SHOWN + 3) * LINE
+    height = -(-len(parts) // columns) * tall
     style = (
         "text{font:12px sans-serif}.t{font-weight:bold}"
         "path{stroke:#1b5e4b;stroke-width:2}.z{stroke:#bbb}circle{fill:#1b5e4b}"
     )
-    size = f'viewBox="0 0 {COLUMNS * WIDE} {height}" width="{COLUMNS * WIDE}" height="{height}"'
+    size = f'viewBox="0 0 {columns * WIDE} {height}" width="{columns * WIDE}" height="{height}"'
     background = '<rect width="100%" height="100%" fill="#fff"/>'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size}><style>{style}</style>{background}'
     return "\n".join([head, *parts, "</svg>", ""])

@@ -15,9 +15,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import curves
 import docstring_parser
 import numpy as np
+from curves import caption, command, results
 from moving import moving
 from parlour import zoo
 from parlour.envs import GAMES, Game, GameState, find, how_to_play
@@ -97,6 +97,7 @@ def files() -> dict[Path, str]:
         name = game_id.partition("-")[0]
         written[DOCS / "games" / f"{name}.svg"] = film(game_id)
         written[DOCS / "games" / f"{name}.md"] = page(game_id)
+        written[DOCS / "games" / f"{name}-results.svg"] = results(game_id)
     return written
 
 
@@ -283,10 +284,9 @@ def other_seats(make: Callable[..., Game]) -> str:
 
 
 def learning(name: str) -> str:
-    """Return the recorded learning curve of a game, and how it was made."""
-    if name == "leduc":
-        return "`parlour train leduc`: [NashConv and the return](../results.md#leduc-holdem-and-liars-dice-learned)."
-    return f"`parlour {curves.command(name, 1)}`:\n\n![{curves.caption(name)}]({name}-curve.svg)"
+    """Return what is won from the game's policies of the zoo, its recorded learning curve, and how that was made."""
+    won = f"![What each opponent wins]({name}-results.svg)"
+    return f"{won}\n\n`parlour {command(name, 1)}`:\n\n![{caption(name)}]({name}-curve.svg)"
 
 
 def described(make: Callable[..., Game]) -> dict[str, str]:

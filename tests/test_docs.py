@@ -40,11 +40,11 @@ def generator():
     return loaded(DOCS / "games.py")
 
 
-@pytest.mark.parametrize("part", ["page", "film"])
+@pytest.mark.parametrize(("part", "end"), [("page", ".md"), ("film", ".svg"), ("results", "-results.svg")])
 @pytest.mark.parametrize("game_id", of_games(generator().GAME_IDS))
-def test_a_games_page_is_generated_from_the_code(game_id, part):
+def test_a_games_page_is_generated_from_the_code(game_id, part, end):
     name = game_id.partition("-")[0]
-    kept = (DOCS / "games" / f"{name}.{'md' if part == 'page' else 'svg'}").read_text(encoding="utf-8")
+    kept = (DOCS / "games" / f"{name}{end}").read_text(encoding="utf-8")
     assert kept == getattr(generator(), part)(game_id), "the code has changed: make docs"
 
 

@@ -60,9 +60,8 @@ function legible(drawing) {
 
 /** The smallest shape that a text stands on. @param {DOMRect[]} shapes @param {DOMRect} text */
 function around(shapes, text) {
-  const centre = new DOMRect(text.x + text.width / 2, text.y + text.height / 2);
   return shapes
-    .filter((shape) => shape.height >= text.height && shape.width >= text.width / 2 && inside(centre, shape))
+    .filter((shape) => inside(text, shape))
     .sort((one, other) => one.width * one.height - other.width * other.height)[0];
 }
 
