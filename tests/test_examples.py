@@ -5,6 +5,7 @@ import importlib
 import re
 import shlex
 from pathlib import Path
+from runpy import run_path
 from unittest.mock import patch
 
 import pytest
@@ -32,15 +33,30 @@ def modules():
                 yield ".".join(["parlour", top, *path.relative_to(folder).with_suffix("").parts])
 
 
-def test_the_front_page_has_code():
-    assert "README.md 0" in [block.id for block in BLOCKS]
-
-
 @pytest.mark.parametrize("block", BLOCKS)
 def test_a_block_runs(block, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    Path("page.py").write_text(block, "utf-8")
     with patch.dict(GAMES):  # other tests do not see the games that it registers
-        exec(compile(block, "page", "exec"), {"__name__": "__page__"})
+        run_path("page.py")
+
+
+def test_the_game_of_a_page_keeps_the_laws_is_solved_and_listed(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (block,) = (one.values[0] for one in BLOCKS if one.id == "docs/own_game.md 0")
+    Path("high_card.py").write_text(block, "utf-8")
+    for command, options, words in (
+        ("check", ["--episodes", "1"], "laws hold, "),
+        (
+            "solve",
+            ["--options", "cards=3"],
+            "parlour play high_card:game --options cards=3 --agents high_card.npz random\n",
+        ),
+        ("list", ["--options", "cards=3"], "- `cards`, such as 3\n"),
+    ):
+        assert cli.main([command, "high_card:game", *options]) == 0
+        assert words in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -1,14 +1,41 @@
 """Checks of the parts of a game. A wrong part is a ValueError with one sentence, raised when the part is made."""
 
-from collections.abc import Iterable, Mapping
+import sysconfig
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from inspect import signature
+from pathlib import Path
 from reprlib import repr
+from traceback import extract_tb
 from typing import Any, Self
 
 import numba
 from numba.extending import is_jitted
 
 _config: Any = numba.config  # its settings have no types
+_OURS = [str(Path(__file__).parents[2] / part) for part in ("envs", "wrappers", "training")]
+_NOT_THEIRS = (*_OURS, *map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")), "<")
+"""How the names of files begin that hold no game of a user: ours, Python's and those of installed packages."""
+
+
+@contextmanager
+def blaming(what: str, but: type[Exception] | tuple[()] = ()) -> Iterator[None]:
+    """Make of each error of a user's code, `but` those of a type, a ValueError: what went wrong, and the error."""
+    try:
+        yield
+    except but:
+        raise
+    except (Exception, SystemExit) as error:
+        raise ValueError(f"{what}: {described(error)}") from error
+
+
+def described(error: BaseException) -> str:
+    """Return an error on one line, with its type and its place in a user's file, if it was raised in one."""
+    frames = [frame for frame in extract_tb(error.__traceback__) if not frame.filename.startswith(_NOT_THEIRS)]
+    place = f", {frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
+    if not frames and isinstance(error, ModuleNotFoundError) and error.name:
+        place = f": run this in the folder of {error.name.partition('.')[0]}.py"
+    return f"{' '.join(str(error).split())} ({type(error).__name__}{place})"
 
 
 def require_functions(owner: str, functions: Mapping[str, Any], optional: Iterable[str] = ()) -> None:
@@ -81,9 +108,7 @@ def require_mapping(owner: str, name: str, value: Any, kind: str) -> None:
     """
     if not isinstance(value, Mapping):
         raise ValueError(f"{owner}: {name} is {repr(value)}; it needs to be a dict of {kind}")
-    for key in value:
-        if not isinstance(key, str) or not key:
-            raise ValueError(f"{owner}: {key!r} in {name} is not a name; write a non-empty string")
+    require_names(owner, name, tuple(value), least=0)
 
 
 def require_compiled(owner: str, name: str, function: Any) -> None:

@@ -38,11 +38,7 @@ def play(game: str, options: Mapping[str, Any], encoder: str) -> None:
             match.play(action)
         else:
             match.submit(state.agent_id, match.game.view.encode(match.table, action))
-    _play_by_the_rules(match)
-
-
-def _play_by_the_rules(match: Match) -> None:
-    """Play as agents and hosts do that have a record and no `Match`, to the end of an episode at most."""
+    # As agents and hosts play that have a record and no `Match`, to the end of an episode at most.
     table = match.game.tables(1)[0]
     match.game.rules.reset(table)
     for _ in range(DECISIONS):

@@ -82,25 +82,6 @@ EPISODES = 20
 """The number of random episodes that are played to collect the words."""
 
 
-def spoken_words(game: Any) -> frozenset[str]:
-    """Return the texts that occur in the TurnStates of some random episodes, without the agents' names.
-
-    Args:
-        game: the `Game`.
-    """
-    texts = {"pass", "message_only", *game.view.action_spaces}
-    generator, table = np.random.default_rng(0), game.tables(1)[0]
-    for _ in range(EPISODES):
-        table.stream = generator.integers(0, 2**63)
-        game.rules.reset(table)
-        while not table.done:
-            _collect(game.turn_state(table, int(table.turn)), texts)
-            game.rules.play(table, int(generator.choice(game.mask(table, int(table.turn)).nonzero()[0])))
-        for seat in range(game.seats):
-            _collect(game.turn_state(table, seat), texts)
-    return frozenset(texts - set(game.agents))
-
-
 def _collect(state: TurnState, texts: set[str]) -> None:
     stack: list[Any] = [state.game_state, state.outcome, [allowed.payload_schema for allowed in state.allowed_actions]]
     while stack:
@@ -186,7 +167,12 @@ class Game(Immutable):
             raise ValueError(f"encoder={self.encoder!r}: the default encoder is a version, such as 'v0'")
         self.check_encoder(self.encoder)
         if self.view is None:
-            self._check_that_hidden_fields_are_named()
+            for name, encoder in self.encoders.items():
+                if encoder.full_information and not self.hidden:
+                    raise ValueError(
+                        f"Game: the encoder {name!r} shows hidden information, and the default view hides nothing: "
+                        "name the hidden fields (hidden=…), or give the game a View of its own"
+                    )
             object.__setattr__(self, "view", default_view(self.rules, self.agents, self.actions, self.hidden))
         elif self.actions and tuple(self.actions) != tuple(self.view.action_spaces):
             raise ValueError(f"Game: actions={self.actions!r} is for the default view; this view names its own")
@@ -200,14 +186,6 @@ class Game(Immutable):
         if self.renderer is None:
             object.__setattr__(self, "renderer", Renderer(self._as_text))
         require_type("Game", "renderer", self.renderer, Renderer)
-
-    def _check_that_hidden_fields_are_named(self) -> None:
-        for name, encoder in self.encoders.items():
-            if encoder.full_information and not self.hidden:
-                raise ValueError(
-                    f"Game: the encoder {name!r} shows hidden information, and the default view hides nothing: "
-                    "name the hidden fields (hidden=…), or give the game a View of its own"
-                )
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the compiled loops, which are compiled again after loading."""
@@ -296,7 +274,17 @@ class Game(Immutable):
 
         They come from some random episodes, which are played once.
         """
-        return spoken_words(self)
+        texts = {"pass", "message_only", *self.view.action_spaces}
+        generator, table = np.random.default_rng(0), self.tables(1)[0]
+        for _ in range(EPISODES):
+            table.stream = generator.integers(0, 2**63)
+            self.rules.reset(table)
+            while not table.done:
+                _collect(self.turn_state(table, int(table.turn)), texts)
+                self.rules.play(table, int(generator.choice(self.mask(table, int(table.turn)).nonzero()[0])))
+            for seat in range(self.seats):
+                _collect(self.turn_state(table, seat), texts)
+        return frozenset(texts - set(self.agents))
 
     # One table.
 

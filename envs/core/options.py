@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar, cast, get_args, 
 import msgspec
 import numpy as np
 
+from .checks import blaming
 from .game import Game
 
 
@@ -135,7 +136,7 @@ def with_options(source: Callable[..., Game], options: Mapping[str, Any]) -> Gam
 
     Raises:
         UnexpectedOption: for an unknown option, with the most similar one.
-        ValueError: for a value that an option does not take.
+        ValueError: for a value that an option does not take; or for another error of `source`.
     """
     parameters = signature(source).parameters.values()
     names = [parameter.name for parameter in parameters]
@@ -144,7 +145,9 @@ def with_options(source: Callable[..., Game], options: Mapping[str, Any]) -> Gam
             if name not in names:
                 hint = did_you_mean(name, names) if names else "it takes none"
                 raise UnexpectedOption(f"{source.__name__}() got an unexpected keyword argument {name!r}; {hint}")
-    result = source(**options)
+    made = f"{source.__module__}:{getattr(source, '__qualname__', source)} makes no game"
+    with blaming(f"{made} {'with these' if options else 'without'} options", ValueError if options else ()):
+        result = source(**options)
     if isinstance(result, Game) and not options.keys() <= result.options.keys():
         return replace(result, options={**options, **result.options})
     return result

@@ -4,13 +4,11 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial, wraps
 from importlib import import_module
 from importlib.metadata import entry_points
-from traceback import extract_tb
 from types import ModuleType
 from typing import Any, cast
 
@@ -19,7 +17,7 @@ import pettingzoo
 from pettingzoo import ParallelEnv
 
 from .aec import GameEnv, TurnBasedParallel
-from .checks import require_functions
+from .checks import blaming, require_functions
 from .game import Game
 from .options import UnexpectedOption, did_you_mean, with_options
 from .plain_start import PLAIN_START
@@ -188,8 +186,7 @@ def register_source(source: str) -> str:
         ValueError: see `load_own`; if it makes no game without options, or an installed game has the same id.
     """
     function = load_own(source)
-    with _blaming(f"{source} makes no game without options"):
-        made: Any = function()
+    made: Any = with_options(function, {})
     if not isinstance(made, Game):
         raise ValueError(f"{source} returns {made!r:.80}, which is not a Game")
     if isinstance(GAMES.get(made.id), str):
@@ -244,17 +241,6 @@ def _as_source(name: str) -> str:
     return f"{dotted or 'my_package.my_game'}:{function or 'game'}"
 
 
-@contextmanager
-def _blaming(what: str) -> Iterator[None]:
-    """Make of each error of another's module a ValueError: what went wrong, the error, its place in the module."""
-    try:
-        yield
-    except (Exception, SystemExit) as error:
-        frames = [frame for frame in extract_tb(error.__traceback__) if "importlib" not in frame.filename]
-        place = f", {frames[-1].filename}, line {frames[-1].lineno}" if frames[-1].filename != __file__ else ""
-        raise ValueError(f"{what}: {error} ({type(error).__name__}{place})") from error
-
-
 def _loaded(source: str) -> Callable[..., Game]:
     """Return the function of a registered game (see `register`).
 
@@ -265,7 +251,7 @@ def _loaded(source: str) -> Callable[..., Game]:
     if not function:
         with PLAIN_START.loading():
             return cast(Callable[..., Game], import_module(f"{PACKAGE}.{source}").game)
-    with _blaming(f"the game of {source} cannot be loaded"):
+    with blaming(f"the game of {source} cannot be loaded"):
         return cast(Callable[..., Game], getattr(import_module(module), function))
 
 
@@ -357,13 +343,13 @@ def id_of(name: str) -> str:
     if written in PLATFORM_IDS:
         written = PLATFORM_IDS[written].game
     if written not in ids:
-        similar = WORDS.get(written.lower()) or name
         names = [*newest, *(one.replace("_", "-") for one in PLATFORM_IDS)]
-        hint = f"did you mean {similar!r}?" if similar != name else did_you_mean(name, names)
+        similar = WORDS.get(written.lower())
+        hint = f"did you mean {similar!r}?" if similar else did_you_mean(name, names)
         if _path_in(name) or os.path.isfile(f"{name.replace('.', os.sep)}.py"):
             hint = f"for a game of your own write module:function, such as {_as_source(name)}"
         elif hint.startswith("choose") or "-v" in name:
-            hint += " (a game of your own: give module:function, or register it)"
+            hint = f"for a game of your own give module:function (a run needs --game), or register it; {hint}"
         raise ValueError(f"no game is called {name!r}; {hint}")
     return ids[written]
 

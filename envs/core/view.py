@@ -191,14 +191,14 @@ def default_parts(view: View) -> "_DefaultView | None":
 
 @dataclass(frozen=True)
 class _UpToTheEnd:
-    """Hides a field of this shape from a seat, except its own entry, if there is one per seat."""
+    """Hides a field of this shape from a seat, except its own entry, if there is one for each of the `seats`."""
 
     shape: tuple[int, ...]
-    per_seat: bool
+    seats: int
 
     def __call__(self, table: Any, seat: int) -> NDArray[np.bool_]:
         hidden = np.full(self.shape, not table.done)
-        if self.per_seat:
+        if self.shape[:1] == (self.seats,):
             hidden[seat] = False
         return hidden
 
@@ -224,18 +224,13 @@ class _DefaultView:
         if isinstance(hidden, Mapping):
             require_arguments("hidden", hidden, dict.fromkeys(hidden, ("table", "seat")))
         self.hidden = hidden
-        self.hides: dict[str, Hides] = (
-            dict(hidden) if isinstance(hidden, Mapping) else {name: self._up_to_the_end(name) for name in hidden}
-        )
+        until = {name: _UpToTheEnd(rules.blank.dtype[name].shape, len(agents)) for name in hidden}
+        self.hides: dict[str, Hides] = dict(hidden) if isinstance(hidden, Mapping) else until
 
     def hidden_from(self, table: Any, seat: int, name: str) -> NDArray[np.bool_]:
         """Return which entries of a field a seat may not know: bool of the field's shape."""
         hides = self.hides.get(name)
         return np.broadcast_to(False if hides is None else hides(table, seat), self.rules.blank.dtype[name].shape)
-
-    def _up_to_the_end(self, name: str) -> Hides:
-        shape = self.rules.blank.dtype[name].shape
-        return _UpToTheEnd(shape, per_seat=shape[:1] == (len(self.agents),))
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_episodes"}

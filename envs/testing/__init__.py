@@ -77,13 +77,9 @@ def check(
     for law in wanted:
         results.append(try_law(law, game, episodes))
         if law == "determinism" and source is not None:
-            _check_elsewhere(game, source)
+            (there,) = fingerprints_elsewhere([(source, dict(game.options), game.encoder)])
+            if there != fingerprint(game):
+                raise LawBroken(law, "the same seed and actions give different bytes in another process")
         if on_result is not None:
             on_result(results[-1])
     return Report(game.id, tuple(results))
-
-
-def _check_elsewhere(game: Game, source: str) -> None:
-    (there,) = fingerprints_elsewhere([(source, dict(game.options), game.encoder)])
-    if there != fingerprint(game):
-        raise LawBroken("determinism", "the same seed and actions give different bytes in another process")

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from pettingzoo.test import api_test, parallel_api_test
 
 from ..core.aec import GameEnv, TurnBasedParallel
+from ..core.checks import described
 from ..core.game import Game
 from . import copies, determinism, payloads, secrecy
 from .trial import LawBroken, NotTried, Trial, bounds, for_every_version, written_whole
@@ -146,6 +147,6 @@ def try_law(law: str, game: Game, episodes: int) -> LawResult:
     except LawBroken:
         raise
     except Exception as error:
-        raise trial.broken(f"{type(error).__name__}: {' '.join(str(error).split())}") from error
+        raise trial.broken(described(error)) from error
     meaning = (function.__doc__ or "").partition("\n\n")[0]
     return LawResult(law, " ".join(meaning.split()), skipped, perf_counter() - begun, tuple(trial.warnings))

@@ -25,7 +25,10 @@ def test_a_game_is_found_by_name(name):
 def test_a_mistyped_name_gets_the_nearest_one():
     with pytest.raises(ValueError, match="'holdm'; did you mean 'holdem'"):
         envs.make("holdm")
-    with pytest.raises(ValueError, match=r"'xyzzy'; choose from holdem, .*all-pay-auction"):
+    with pytest.raises(
+        ValueError,
+        match=r"'xyzzy'; for a game of your own give module:function .*; choose from holdem, .*all-pay-auction",
+    ):
         envs.game("xyzzy")
 
 

@@ -50,7 +50,7 @@ def test_it_runs_as_a_module():
         (["train", "holdem", "--minutes", "soon"], "invalid value for --minutes"),
         (["evaluate", "tight", "--deals", "1.5"], "invalid value for --deals"),
         (["solve", "auction"], "does not list all that chance may deal"),
-        (["check", "my_game.py"], "name the function in it that makes the game, as in parlour check my_game:game"),
+        (["check", "my_game.py"], "for a game of your own write module:function, such as my_game:game"),
         (["evaluate", "call", "--against", "tihgt"], "did you mean 'tight'"),
         (["evaluate", "call", "--options", "stack=3"], "did you mean 'stacks'"),
         (["evaluate", "call", "--options", "stacks"], "write name=value"),
@@ -98,7 +98,7 @@ def test_a_game_of_ones_own_stands_in_place_of_a_name(capsys, tmp_path, monkeypa
     def forget():
         """Begin as another process does, which knows no game of one's own."""
         monkeypatch.setattr(registry, "GAMES", known.copy())
-        monkeypatch.setattr(registry, "TYPED", {})
+        registry.TYPED.clear()
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", sys.path[:])
@@ -115,12 +115,15 @@ def test_a_game_of_ones_own_stands_in_place_of_a_name(capsys, tmp_path, monkeypa
         forget()
         assert cli.main(args) == 0, capsys.readouterr().err
         assert "own_nim-v0" in registry.GAMES or args[0] == "check"
-    assert capsys.readouterr().out.count("next: parlour evaluate mine --game my_games:game --against random\n") == 2
-    for args in (["evaluate", "mine", "--against", "random"], ["train", "--resume", "mine"]):
+    assert capsys.readouterr().out.count("next: parlour evaluate mine --against random --game my_games:game\n") == 2
+    for args, words in (
+        (["evaluate", "mine", "--against", "random"], "mine is of a game of your own: give --game my_games:game"),
+        (["train", "--resume", "mine"], "mine is of a game of your own: give --game my_games:game"),
+        (["evaluate", "runs/mine/policy.npz"], "'own_nim-v0'; for a game of your own give module:function"),
+    ):
         forget()
         code, _, err = run(capsys, *args)
-        assert code == 2 and "no game is called 'own_nim-v0'" in err
-        assert "a game of your own: give module:function" in err
+        assert code == 2 and words in err
     for mistyped, meant in (
         ("my_games", "my_games:game"),
         ("./my_games.py", "my_games:game"),
@@ -161,7 +164,7 @@ def test_only_the_command_line_names_a_module(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("games_that_are_not:game", "cannot be loaded: No module"),
+        ("games_that_are_not:game", "cannot be loaded: No module.* in the folder of games_that_are_not.py"),
         ("nim:legal", "makes no game without options"),
         ("nim:__name__", "'nim', which is no function"),
         ("bad_call:game", r"makes no game without options: mine \(RuntimeError, .*bad_call.py, line 2\)"),
@@ -176,8 +179,9 @@ def test_what_makes_no_game_is_a_sentence(capsys, tmp_path, monkeypatch, source,
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", sys.path[:])
     monkeypatch.setattr(registry, "TYPED", {})
-    assert cli.main(["play", source]) == 2
-    assert re.search(words, capsys.readouterr().err)
+    for command in ("play", "check"):
+        assert cli.main([command, source]) == 2
+        assert re.search(words, capsys.readouterr().err)
 
 
 def test_a_mistyped_run_is_found(capsys, tmp_path, monkeypatch):

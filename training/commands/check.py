@@ -1,6 +1,5 @@
 """`parlour check`: tests the laws of all games on your own game."""
 
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -37,11 +36,6 @@ def command(
     """
     if episodes < 1:
         raise ValueError(f"--episodes {episodes}: at least 1 is needed")
-    if ":" not in game and (game.endswith(".py") or "/" in game or Path(game).is_file()):
-        module = Path(game).with_suffix("").as_posix().strip("./").replace("/", ".")
-        raise ValueError(
-            f"{game} is a file: name the function in it that makes the game, as in parlour check {module}:game"
-        )
     function = load_own(game) if ":" in game else find(game)
     checked = with_options(function, dict(map(pair, options)))
     source = f"{function.__module__}:{function.__qualname__}"

@@ -3,7 +3,7 @@
 import inspect
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +11,7 @@ import msgspec
 from cyclopts import Parameter
 from rich.table import Table
 
-from ...envs import GAMES, find, how_to_play
+from ...envs import GAMES, Game, Match, find, how_to_play
 from ...envs import game as make_game
 from ...envs.core.how_to_play import FIELDS
 from ...envs.core.options import named
@@ -24,6 +24,7 @@ from ..learning.settings import ALGORITHM
 from ..runs.config import platform_presets, presets, settings_from
 from ..terminal.console import Console, table_of
 from .arguments import AsJson
+from .lookup import game_with
 
 Rows = list[dict[str, Any]]
 IN_JSON_ONLY = {"games": ["note"], "presets": ["algorithm"]}
@@ -35,20 +36,21 @@ def command(
     *,
     runs: Path = run_folder.RUNS,
     layout: bool = False,
+    options: tuple[str, ...] = (),
     as_json: AsJson = False,
 ) -> None:
     """Show the games with their players and bots, the bots, the policies of the zoo with the numbers of seats at which
     they play and their worst measure, the presets (settings of training), and the runs.
 
     Args:
-        what: Any of games, bots, zoo, presets and runs; zoo:NAME, such as zoo:holdem, for all of the card of a policy.
-            Default: all of them, without cards.
+        what: Any of games, bots, zoo, presets and runs; zoo:NAME, such as zoo:holdem, for all of the card of a policy;
+            module:function for the layout of a game of your own. Default: all of them, without cards.
         runs: The folder of all run folders.
-        layout: With a game's name: its action indices, payloads, slices of the observation and fields of `game_state`,
-            with default options.
+        layout: With a game's name: its action indices, payloads, slices of the observation and fields of `game_state`.
+        options: The game's options as name=value, such as seats=3, for its layout.
     """
-    if layout:
-        print(*map(_layout, what), sep="\n\n")
+    if layout or any(":" in name and not name.startswith(PREFIX) for name in what):
+        print(*(_layout(game_with(name, options)) for name in what), sep="\n\n")
         return
     make: dict[str, Callable[[], Rows]] = {
         "games": _games, "bots": _bots, "zoo": zoo_rows, "presets": _presets, "runs": lambda: _runs(runs),
@@ -65,11 +67,15 @@ def command(
         Console().print(*card_page(name.removeprefix(PREFIX), about), sep="\n", soft_wrap=True)
 
 
-def _layout(name: str) -> str:
-    game = make_game(name)
+def _layout(game: Game) -> str:
     actions = [f"{one.start} to {one.stop - 1}: {one.meaning}" for one in game.view.action_ranges]
     payloads = [f"{kind}: {space}" for kind, space in game.view.action_spaces.items()]
     fields = how_to_play(game).partition(FIELDS)[2].partition("\n")[2].strip()
+    if not fields:  # a default view has no type with words: an example says what is where
+        match = Match(game)
+        match.reset(seed=0)
+        shown = match.turn_state(game.agents[match.turn]).game_state
+        fields = "\n".join(f"- `{name}`, such as {value}" for name, value in shown.items())
     parts = {"Actions": "\n".join(actions), "Payloads": "\n".join(payloads), "Observation": game.layout.describe()}
     return "\n\n".join(f"{title}\n\n{text}" for title, text in {**parts, "Fields of game_state": fields}.items())
 
@@ -156,7 +162,8 @@ def zoo_rows() -> list[dict[str, Any]]:
     rows = []
     for name in names():
         about = card(name)
-        worst = _worst(about.measures)
+        exact = next((one.mean for one in about.measures if one.kind == "exact"), None)
+        worst = next(one for one in about.measures if not is_lucky(one.kind, one.low, exact))
         figure = f"{_number(worst.mean, worst.unit)} {worst.unit}"
         about_it = {"budget": about.budget, "worst measure": _what(worst), "figure": figure}
         rows.append({"policy": f"{PREFIX}{name}", "seats": seats_of(name), **about_it})
@@ -172,11 +179,6 @@ def _what(measure: Measure) -> str:
 def _number(value: float, unit: str) -> str:
     """Return a figure; shares of matches have no sign."""
     return f"{value:{'' if unit == LOST else '+'}.4g}"
-
-
-def _worst(measures: Sequence[Measure]) -> Measure:
-    exact = next((measure.mean for measure in measures if measure.kind == "exact"), None)
-    return next(measure for measure in measures if not is_lucky(measure.kind, measure.low, exact))
 
 
 def card_page(name: str, about: Card) -> list[Any]:

@@ -2,6 +2,8 @@
 
 import copy
 import inspect
+import re
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -14,14 +16,14 @@ from ... import zoo
 from ...envs import GAMES, Game, find
 from ...envs import game as make_game
 from ...envs.core.options import did_you_mean
-from ...envs.core.registry import id_of
+from ...envs.core.registry import TYPED, game_meant, id_of
 from ...wrappers.agents.base import Agent
 from ...wrappers.agents.human import HumanAgent
 from ...wrappers.agents.language_model import Model
 from ...wrappers.agents.llm import AgentsAsPolicy, LLMAgent
 from ...wrappers.agents.policy import PolicyAgent, ReadyAgent, SearchAgent, SearchPolicy
 from ...wrappers.agents.prompt import Prompting
-from ...wrappers.policies.base import LearnedPolicy, Policy, TrainedFor
+from ...wrappers.policies.base import LearnedPolicy, Policy, TrainedFor, command_line
 from ...wrappers.policies.elsewhere import ElsewherePolicy, MutedPolicy, ScrambledPolicy
 from ...wrappers.policies.loading import load_policy, make_policy, policy_file, run_settings
 from ...wrappers.policies.tabular import TabularPolicy
@@ -82,10 +84,9 @@ def names_seats(settings: Sequence[str]) -> bool:
 
 def bots_of(name: str) -> list[str]:
     """Return the names of a game's bots; empty if the game needs options."""
-    try:
+    with suppress(ValueError):
         return list(make_game(name).bots)
-    except (TypeError, ValueError):
-        return []
+    return []
 
 
 def game_of(
@@ -116,12 +117,35 @@ def game_of(
     if trained is not None and spec.startswith(zoo.PREFIX) and (seats is not None or names_seats(settings)):
         name = trained.name  # for each number of seats the zoo was trained with the default options there
     elif trained is not None:
+        require_known(spec, trained)
         options = {**trained.make_game().options, **dict(map(pair, settings))}
         return make_game(trained.game, **({**options, "seats": seats} if seats is not None else options))
     name = name or _game_with_bot(spec, among)
     if seats is None and has_seats(name) and not names_seats(settings):
         seats = preset_options(name).get("seats")
     return game_with(name, settings, seats=seats)
+
+
+def require_known(run: str, trained: TrainedFor | None) -> None:
+    """Raise ValueError for a run of a game of one's own that the command line does not name: no file imports it."""
+    commands = (run_folder.existing(run) or Path(run)) / "command.txt"
+    if trained is not None and game_meant(trained.game) is None and commands.is_file():
+        own = re.search(r"(?<=[ =])(?!zoo:)[^\W\d][\w.]*:[^\W\d]\w*", commands.read_text("utf-8"))
+        raise ValueError(f"{run} is of a game of your own: give --game {own[0] if own else 'module:function'}")
+
+
+def next_command(game: Game, *words: str) -> str:
+    """Return a command line to go on with: `words`, in which ``GAME`` is the game with its options.
+
+    A command without it, as one of a run, gets ``--game`` for a game that the command line names as module:function.
+    """
+    own = next((source for source, known in TYPED.items() if known.partition("-")[0] == game.name), None)
+    usual = {name: one.default for name, one in inspect.signature(find(game.name)).parameters.items()}
+    # Not the text of a file.
+    given = {key: one for key, one in game.options.items() if one != usual.get(key) and "\n" not in str(one)}
+    named = {"GAME": [own or game.name, *shlex.split(command_line(given))]}
+    after = ["--game", own] if own and "GAME" not in words else []
+    return shlex.join(["parlour", *(part for word in words for part in named.get(word, [word])), *after])
 
 
 def trained_for(spec: str) -> TrainedFor | None:

@@ -175,7 +175,10 @@ def _opponents(names: Sequence[str], game: Game) -> dict[str, list[str]]:
         if len(called) > game.seats - 1:
             raise ValueError(f"--against {name}: {len(called)} policies for {game.seats - 1} other seats")
         if game.capabilities.teams is not None:
-            require_room_for(len(called), name, game)
+            if len(called) > 2:
+                raise ValueError(f"{name!r}: a team has one policy, or two that share it")
+            for team in cross_play.teams_of(game).names if len(called) == 2 else ():
+                _require_share(team, None, name, game)
     return opponents
 
 
@@ -286,14 +289,6 @@ def _player(name: str, game: Game, seed: int, mute: bool, scramble: bool) -> Pol
         lookup.warn_about_differences([(part, player)], game)
         players.append(lookup.silenced(player, game, mute, scramble, seed + number))
     return players[0] if len(players) == 1 else cross_play.Mixed(players[0], players[1], count)
-
-
-def require_room_for(policies: int, name: str, game: Game) -> None:
-    """Raise ValueError if `policies` cannot share every team of a game; `name` is what the user wrote for them."""
-    if policies > 2:
-        raise ValueError(f"{name!r}: a team has one policy, or two that share it")
-    for team in cross_play.teams_of(game).names if policies == 2 else ():
-        _require_share(team, None, name, game)
 
 
 def _require_share(team: str, count: int | None, name: str, game: Game) -> None:

@@ -1,7 +1,6 @@
 """`parlour solve`: an equilibrium of a small game, and a policy that plays it."""
 
 import json
-import shlex
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -10,10 +9,9 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from rich.table import Table
 
-from ...envs import game as make_game
 from ...envs.core.game import Game
 from ...envs.core.options import named
-from ...wrappers.policies.base import TrainedFor, command_line, unshared
+from ...wrappers.policies.base import TrainedFor
 from ...wrappers.policies.buckets import DIGEST
 from ...wrappers.policies.solved import can_be_solved
 from ...wrappers.policies.tabular import TabularPolicy
@@ -31,7 +29,7 @@ from ..solving.sampled import SAMPLING, WEIGHTS, Sampling, grow
 from ..solving.tabular import METHODS, Solution, solve
 from ..terminal.console import EVERY, STDERR, Console, table_of
 from .arguments import AsJson, GameArguments
-from .lookup import game_with
+from .lookup import game_with, next_command
 
 START, START_ITERATIONS = 0.2, 200_000
 """The small tree, from which the larger one goes on, gets this share of the time, and at most so many iterations."""
@@ -114,9 +112,8 @@ def command(
         print(json.dumps(facts, indent=2))
         return
     Console().print(_report(tree, solution, method))
-    options = command_line(unshared(game, make_game(game.name)))
-    words = f"parlour play {game.name} --agents {shlex.quote(str(file))} random {options}"
-    print(f"the policy is in {file}: {words.rstrip()}")
+    others = ["random"] * (game.seats - 1)
+    print(f"the policy is in {file}: {next_command(game, 'play', 'GAME', '--agents', str(file), *others)}")
 
 
 def _solve_from_samples(

@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
@@ -263,10 +264,8 @@ def serve_lobby(
 def _playable() -> list[Game]:
     games = []
     for name in dict.fromkeys(game_id.partition("-")[0] for game_id in GAMES):
-        try:
+        with suppress(ValueError):  # a user's game that needs options
             games.append(lookup.game_with(name))
-        except (TypeError, ValueError):  # a user's game that needs options
-            continue
     return games
 
 
@@ -364,7 +363,16 @@ def command(
     """
     settings = replace(server.settings, names=names)
     if lobby.lobby:
-        _check_lobby(options, seats, players, live)
+        players.language_model(["--lobby"])
+        own = {
+            "options": options,
+            "seats": seats,
+            "search": players.search or None,
+            "seed": live.seed,
+            "log": live.log,
+        }
+        if given := [name for name, value in own.items() if value not in (None, ())]:
+            raise ValueError(f"--{given[0]} is for one table; in a lobby, who opens a table chooses")
         serve_lobby(games, players.agents, lobby, settings, tables, live)
         return
     if lobby != LobbyArguments():
@@ -391,15 +399,6 @@ def command(
         models = statistics_of(dict(filter(None, programs)))
         activity = Activity(counts=results.counts, score=results.in_words, models=lambda: models)
         supervisor.run(serving(table, console, where(table, "play")), activity)
-
-
-def _check_lobby(options: Sequence[str], seats: int | None, players: PlayersArguments, live: LiveArguments) -> None:
-    """Raise ValueError for options of one table, which a lobby does not have."""
-    given = {"options": options, "seats": seats, "search": players.search or None, "seed": live.seed, "log": live.log}
-    players.language_model(["--lobby"])
-    for name, value in given.items():
-        if value not in (None, ()):
-            raise ValueError(f"--{name} is for one table; in a lobby, who opens a table chooses")
 
 
 def _seats(game: str, options: Sequence[str], agents: Sequence[str], seats: int | None) -> int | None:

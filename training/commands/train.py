@@ -1,6 +1,5 @@
 """`parlour train`: begins or resumes a training run."""
 
-import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -67,6 +66,7 @@ def command(
     from ..runs.config import load_config, preset_for, settings_from
     from ..runs.run import resume as resume_run
     from ..runs.run import train
+    from .lookup import require_known, trained_for
 
     given |= dict(map(pair, settings))
     given |= {} if bots is None else {"bots": dict(map(pair, bots))}
@@ -80,7 +80,8 @@ def command(
             raise ValueError("a run is resumed with its own game and options")
         if game is not None:
             find(game)
-        _tell_next(resume_run(resume, command=words, **given), game)
+        require_known(resume, trained_for(resume))
+        _tell_next(resume_run(resume, command=words, **given))
         return
     if config is not None and config.suffix != ".toml":
         raise ValueError(f"--config {config}: need a TOML file, *.toml")
@@ -91,32 +92,19 @@ def command(
         given["game"] = source
     if options:
         given["options"] = settings_from(preset, algorithm).get("options", {}) | dict(map(pair, options))
-    _tell_next(train(load_config(preset, **given), words), source)
+    _tell_next(train(load_config(preset, **given), words))
 
 
-def _tell_next(folder: Path, source: str | None) -> None:
-    """Print the command that comes next: it measures the policy, or shows it play where all seats share one reward.
-
-    A `source` module:function is named there: no file of a run imports it.
-    """
-    from ...wrappers.policies.base import command_line, unshared
+def _tell_next(folder: Path) -> None:
+    """Print the command that comes next: it measures the policy, or shows it play where all seats share one reward."""
     from ...wrappers.policies.loading import run_settings
     from ..learning.run_folder import RUNS
     from ..terminal.console import Console
-    from .lookup import game_with, has_seats, rivals
+    from .lookup import next_command, rivals
 
     game, name = run_settings(folder).make_game(), str(folder if folder.parent != RUNS else folder.name)
-    own = source if source and ":" in source else None
+    bots = [bot for bot in rivals(game) if bot != "random"][:2]
+    words = ["evaluate", name, "--against", *(bots or ["random"])]
     if game.payoffs.shared:
-        try:
-            usual = game_with(own or game.name, seats=game.seats if has_seats(own or game.name) else None)
-            differing = unshared(game, usual)
-        except TypeError:  # a game of one's own with an option that must be given
-            differing = dict(game.options)
-        short = {name: value for name, value in differing.items() if "\n" not in str(value)}  # not the text of a file
-        options = shlex.split(command_line(short))
-        command = ["play", own or game.name, *options, "--agents", *[name] * game.seats]
-    else:
-        bots = [bot for bot in rivals(game) if bot != "random"][:2]
-        command = ["evaluate", name, *(["--game", own] if own else []), "--against", *(bots or ["random"])]
-    Console().say(f"next: {shlex.join(['parlour', *command])}")
+        words = ["play", "GAME", "--agents", *[name] * game.seats]
+    Console().say(f"next: {next_command(game, *words)}")
