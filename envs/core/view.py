@@ -224,8 +224,8 @@ class _DefaultView:
         if isinstance(hidden, Mapping):
             require_arguments("hidden", hidden, dict.fromkeys(hidden, ("table", "seat")))
         self.hidden = hidden
-        until = {name: _UpToTheEnd(rules.blank.dtype[name].shape, len(agents)) for name in hidden}
-        self.hides: dict[str, Hides] = dict(hidden) if isinstance(hidden, Mapping) else until
+        until: dict[str, Hides] = {name: _UpToTheEnd(rules.blank.dtype[name].shape, len(agents)) for name in hidden}
+        self.hides = dict(hidden) if isinstance(hidden, Mapping) else until
 
     def hidden_from(self, table: Any, seat: int, name: str) -> NDArray[np.bool_]:
         """Return which entries of a field a seat may not know: bool of the field's shape."""
