@@ -12,8 +12,7 @@ value. So the two players' wins sum to zero.
 
 CFR+: Tammelin, "Solving large imperfect information games using CFR+", 2014; old regrets count less and late strategies
 more, as in Brown and Sandholm, "Solving imperfect-information games via discounted regret minimization", AAAI 2019. The
-gadget: Burch, Johanson and Bowling, "Solving imperfect information games using decomposition", AAAI 2014. Alone it does
-not care for hands that win less than they were promised; so a share of the other's range always plays on. An iteration
+gadget: Burch, Johanson and Bowling, "Solving imperfect information games using decomposition", AAAI 2014. An iteration
 visits some of the boards of a tree from flop or turn, in turns.
 """
 
@@ -471,8 +470,9 @@ Rows = NDArray[np.float32]
 
 BOARDS = 12
 """Boards that an iteration visits in a tree from the turn; from the flop one."""
-SAFE = 0.2
-"""The share of the other player's range that may take what it is promised."""
+SAFE = 1.0
+"""The share of the other player's range that may take what it is promised. Less is nearer to the exact value, but who
+knows the strategy bets with any hands where the range has few."""
 DISCOUNT, WEIGHT = 1.5, 3
 """Powers of t, the iteration: regrets shrink by t^1.5 / (t^1.5 + 1), and a strategy counts as t^3."""
 
