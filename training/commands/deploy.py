@@ -20,8 +20,6 @@ from ...envs import GAMES, Game
 from ...envs import game as make_game
 from ...envs.core.turn_state import TurnState
 from ...envs.mafia.bots import PERSONALITIES
-from ...envs.tangram.bots import useful_moves
-from ...envs.tangram.figure_sets import own_figures
 from ...wrappers.agents.base import Agent
 from ...wrappers.agents.language_model import Model, ModelStatistics
 from ...wrappers.agents.llm import LLMAgent, statistics_of
@@ -38,7 +36,6 @@ from ...wrappers.live.mafia.messages import AgentConfig, Personality, ScriptedCo
 from ...wrappers.live.poker import messages
 from ...wrappers.live.poker.agent import ClientSettings, Monitoring, PlayLength, SeatRequest, play
 from ...wrappers.live.poker.agent_session import HandEnded, PokerEvent, SeatTaken
-from ...wrappers.live.tangram.agent import TangramAgentServer
 from ...wrappers.logs.match_log import describe_error
 from ...wrappers.policies.base import LearnedPolicy
 from ..evaluation.duplicate import RunningScore
@@ -385,6 +382,10 @@ def deploy_tangram(
         search: Plan before acting: a beam search guided by the policy, for at most half of the deadline.
         matches: Number of games (connections) after which the command ends. Default: until Ctrl-C.
     """
+    from ...envs.tangram.bots import useful_moves  # compiles: other commands do not wait for it
+    from ...envs.tangram.figure_sets import own_figures
+    from ...wrappers.live.tangram.agent import TangramAgentServer
+
     game = lookup.game_with("tangram", options, seats=2, aspect="godot")
     player = lookup.agents_as(llm, [run], deadline)(run, game, live.seed)
     lookup.warn_about_differences([(run, player)], game)

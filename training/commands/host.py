@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 from cyclopts.types import NonNegativeInt, PositiveInt
@@ -32,8 +32,6 @@ from ...wrappers.live.mafia.messages import Event
 from ...wrappers.live.poker.host import PokerHost, PokerRoom, PokerTimes
 from ...wrappers.live.poker.host_session import PokerRules
 from ...wrappers.live.poker.messages import in_words
-from ...wrappers.live.tangram.host import Person, TangramHost
-from ...wrappers.live.tangram.messages import Dialect
 from ...wrappers.logs.match_log import FirstMatches, MatchLog, SafeMatchLog, opened
 from ...wrappers.replay.log_reader import distinct
 from ..evaluation.arena_results import GameResults, Standings, by_agent, over_all, write_pages
@@ -659,7 +657,7 @@ def host_tangram(
     url: str = "ws://localhost:5000",
     partner: str = lookup.HUMAN,
     matches: PositiveInt = 1,
-    dialect: Dialect = "documented",
+    dialect: Literal["documented", "godot"] = "documented",
     options: tuple[str, ...] = (),
     timeout: Seconds = 30.0,
     delay: Pause = 0.0,
@@ -677,6 +675,8 @@ def host_tangram(
         timeout: Seconds for each message of the agent.
         delay: Seconds between a play and its feedback; the animation of TangramCollaborativeAI takes 0.5.
     """
+    from ...wrappers.live.tangram.host import Person, TangramHost  # compiles: other commands do not wait for it
+
     game = lookup.game_with("tangram", ("split=null", *options), seats=2, aspect="godot", figure="library")
     seed, make = None if live.seed is None else live.seed + 1, lookup.agents_as(llm, [partner])
     person = Person(game) if partner == lookup.HUMAN else make(partner, game, seed)
