@@ -24,7 +24,7 @@ def test_a_game_without_anything_special_has_no_file():
 def test_what_there_is():
     phases = [name.removesuffix("-v0") for name, source in envs.GAMES.items() if str(source).startswith("economics.")]
     assert {part: games_with(part) for part in ("compare", "best_responses", "held_out")} == {
-        "compare": sorted(["auction", "bargaining", "multi_issue_bargaining", *phases]),
+        "compare": sorted(["auction", "bargaining", "holdem", "multi_issue_bargaining", *phases]),
         "best_responses": ["auction", "holdem"],
         "held_out": ["tangram"],
     }
@@ -33,6 +33,15 @@ def test_what_there_is():
     assert [name for name in capable if capable[name].variance_reduction] == ["holdem"]
     assert [name for name in capable if capable[name].shown_options] == ["auction", "bargaining", "holdem"]
     assert [name for name in capable if capable[name].teams and capable[name].teams.habits] == ["mafia"]
+
+
+def test_play_before_the_flop_is_told_by_position():
+    assert compare(make_policy("call", envs.game("holdem", seats=5)), envs.game("holdem", seats=5)) is None
+    table = envs.game("holdem", seats=6)
+    compared = {line.name: line for line in compare(make_policy("call", table), table, matches=50).lines}
+    first = compared["calls, under the gun"], compared["raises, under the gun"], compared["flop"]
+    assert [(line.learned, line.theory) for line in first] == [(100.0, None), (0.0, 17.5), (6.0, None)]
+    assert compared["raises, button"].learned is None  # nobody folds before it
 
 
 def test_a_missing_method_names_the_games_that_have_it(capsys):

@@ -25,14 +25,15 @@ from ....envs.core.rollout import Policy, act_of, encoder_of, played
 from ....envs.holdem.hands import equity
 from ....envs.holdem.luck import OPEN
 from ....envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible, weights_of
-from ....envs.holdem.rules import Move
-from ....envs.holdem.table import CALL_ACTION, FIRST_FRACTION, FOLD_ACTION, LEAST_RAISE, PREFLOP, RAISE
+from ....envs.holdem.rules import Move, entry_kind, entry_seat
+from ....envs.holdem.table import CALL as LIMP
+from ....envs.holdem.table import CALL_ACTION, FIRST_FRACTION, FOLD, FOLD_ACTION, LEAST_RAISE, PREFLOP, RAISE
 from ....wrappers.policies.base import LearnedPolicy
 from ....wrappers.policies.elsewhere import ElsewherePolicy
 from ...parallel.tasks import Tick
 from ..duplicate import Score, evaluate
 from ..exploit import Estimated, Win
-from . import Measures
+from . import Comparison, Measures, Quantity, mean, play
 
 CALL, FOLD_OR_CALL, POT_OR_ALL_IN, ALL = range(4)
 """On one street: only check or call; also fold; also raise by the pot or all-in; also all raises."""
@@ -462,12 +463,44 @@ def scripted(policy: Policy, game: Game, *, style: Style, hands: int, seed: int 
     return Win("exploiter", "local", evaluate(opponent, game, [policy], deals=deals, seed=seed, **played))
 
 
+POSITIONS = {"button": 47.5, "cutoff": 27.0, "hijack": 20.0, "under the gun": 17.5}
+"""From the button backwards at six seats, how often strong players raise first in: published ranges for 100 big blinds
+say 40 to 55, 25 to 30, 18 to 23 and 15 to 20 % of the hands."""
+
+
+def preflop(policy: Policy, game: Game, *, matches: int, seed: int) -> Comparison | None:
+    """Return how the policy in all six seats plays where all before it have folded; see `POSITIONS`."""
+    if game.seats != len(POSITIONS) + 2 or game.options["start"] != "preflop":
+        return None
+    first: dict[str, list[int]] = {position: [] for position in POSITIONS}
+    players = []
+    for table in play(policy, game, matches, seed):
+        if table.seated.sum() < game.seats:
+            continue
+        entries = table.log[: table.log_end[0]].tolist()
+        players.append(game.seats - sum(entry_kind(entry) == FOLD for entry in entries))
+        for entry in entries:
+            place = (int(table.dealer) - entry_seat(entry)) % game.seats
+            if place < len(POSITIONS):
+                first[list(POSITIONS)[place]].append(entry_kind(entry))
+            if entry_kind(entry) != FOLD:
+                break
+    lines = [
+        Quantity(f"{word}, {where}", f"{word} first in, {where}", mean(100.0 * (np.array(kinds) == kind)), known, "%")
+        for where, kinds in first.items()
+        for word, kind, known in (("raises", RAISE, POSITIONS[where]), ("calls", LIMP, None))
+    ]
+    on_flops = [count for count in players if count > 1]
+    return Comparison([*lines, Quantity("flop", "players on each flop", mean(np.array(on_flops)))])
+
+
 MEASURES = Measures(
+    compare=preflop,
     best_responses={name: partial(scripted, style=style) for name, style in STYLES.items()}
     | {
         f"{sizes} off the menu, {bot}": partial(off_menu, bot=bot, sizes=sizes)
         for sizes in SIZES
         for bot in ("tight", "maniac")
     }
-    | {f"local best response, {setting.name}": partial(best_response, setting=setting) for setting in SETTINGS}
+    | {f"local best response, {setting.name}": partial(best_response, setting=setting) for setting in SETTINGS},
 )
