@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from ..core.rng import GOLDEN, choose, mix, streams
 from ..core.rollout import random_bot
 from .hands import equity
 from .ranges import HOLDINGS
-from .table import CALL_ACTION, FIRST_FRACTION, FOLD_ACTION, LEAST_RAISE
+from .table import CALL_ACTION, FOLD_ACTION, LEAST_RAISE
 
 
 @compiled
@@ -95,21 +95,51 @@ def _sized(mask: Any, share: float, bits: Any) -> int:
     return last if number == CALL_ACTION and share > 0.75 and mask[last] else number
 
 
+Spot = tuple[float, float, float]
+"""In which hands a player raises, in which it calls, and its raise as a share of the pot; 0: the least raise."""
+
+
+class Style(NamedTuple):
+    """How a player raises and calls in six spots; the default is that of `regular`.
+
+    Before the flop hands are told by their place: the share of the hands that are better. A call for less than two big
+    blinds is made with twice as many. After the flop they are told by their equity among two players: the share of the
+    pot at a showdown against random hands, times the number of players, halved. Then a player calls where its share of
+    the pot is above the odds by so much.
+
+    Attributes:
+        first: before the flop, where all before have folded; it raises with so many times the hands of `OPENS`.
+        limped: where others have called the big blind.
+        raised: facing a raise below five big blinds.
+        reraised: facing a higher one.
+        unbet: after the flop, where nothing is to call.
+        bet: after the flop, facing a bet.
+        bluffs: of its weak hands, one in so many bets into one opponent; 0: none.
+    """
+
+    first: Spot = (1.0, 0.0, 0.5)
+    limped: Spot = (0.12, 0.35, 1.0)
+    raised: Spot = (0.05, 0.14, 1.0)
+    reraised: Spot = (0.022, 0.06, 1.0)
+    unbet: Spot = (0.62, 0.0, 0.5)
+    bet: Spot = (0.85, 0.07, 0.5)
+    bluffs: int = 4
+
+
 OPENS = constant([0.45, 0.46, 0.27, 0.21, 0.17, 0.15, 0.13, 0.12, 0.11], np.float64)
-"""The share of the hands that `regular` raises first in, by the number of players who act after it, from one on: those
-of published ranges for 100 big blinds, which say 15 to 20 % under the gun at six seats, 40 to 55 % on the button."""
+"""The share of the hands that strong players raise first in, by the number of players who act after them, from one on:
+published ranges for 100 big blinds say 15 to 20 % under the gun at six seats, 40 to 55 % on the button."""
 BIG_BLIND = 0.01
 """As it is observed, squared."""
 
 
 @partial(compiled, allocates=True)
-def _regular(observations: Any, masks: Any, words: Any, fields: Any, out: Any) -> None:
-    """Before the flop, raise and call with shares of the best hands, by position; later by equity, with some bluffs."""
-    pot, to_call, bet, seats, half, whole, better = fields[4:]
+def _styled(observations: Any, masks: Any, words: Any, fields: Any, out: Any) -> None:
+    pot, to_call, bet, seats, better, spots, sizes, bluffs = fields[4:]
     hole = np.empty(2, np.int8)
     open_board = np.empty(5, np.int8)
     for i in range(len(masks)):
-        seen, size = observations[i], half
+        seen = observations[i]
         shown, opponents = _read(seen, fields, hole, open_board)
         owed = seen[to_call] ** 2
         words[0] += GOLDEN
@@ -119,23 +149,20 @@ def _regular(observations: Any, masks: Any, words: Any, fields: Any, out: Any) -
                 most = max(most, seen[bet + seat] ** 2)
             for seat in range(1, seats):
                 equal += seen[bet + seat] ** 2 > 0.99 * most
+            first = owed > 0 and equal == 1  # then all opponents act after it
+            spot = 3 if most > 5 * BIG_BLIND else 2 if most > 1.5 * BIG_BLIND else 0 if first else 1
             place = better[hole[0], hole[1]]
-            if most < 1.5 * BIG_BLIND and owed > 0 and equal == 1:  # first in: all opponents act after it
-                raises, calls = place < OPENS[opponents - 1], False
-            elif most < 1.5 * BIG_BLIND:
-                raises, calls, size = place < 0.12, place < 0.35, whole
-            elif most < 5 * BIG_BLIND:
-                raises, calls, size = place < 0.05, place < (0.3 if owed < 2 * BIG_BLIND else 0.14), whole
-            else:
-                raises, calls, size = place < 0.022, place < 0.06, whole
+            raises = place < spots[spot, 0] * (OPENS[opponents - 1] if spot == 0 else 1)
+            calls = place < spots[spot, 1] * (2 if owed < 2 * BIG_BLIND else 1)
         else:
+            spot = 5 if owed > 0 else 4
             share = equity(hole, open_board, shown, opponents, SAMPLES, words[0])
-            among_two = share * (opponents + 1) / 2
-            bluffs = opponents == 1 and among_two < 0.35 and mix(words[0]) & np.uint64(3) == 0
-            raises = among_two > 0.85 if owed > 0 else among_two > 0.62 or bluffs
-            calls = share > owed / (owed + seen[pot] ** 2) + 0.07
+            strength = share * (opponents + 1) / 2
+            bluffed = bluffs > 0 and strength < 0.35 and mix(words[0]) % np.uint64(max(1, bluffs)) == 0
+            raises = strength > spots[spot, 0] or (spot == 4 and opponents == 1 and bluffed)
+            calls = share > owed / (owed + seen[pot] ** 2) + spots[spot, 1]
         if raises:
-            out[i] = _nearest(masks[i], size)
+            out[i] = _nearest(masks[i], sizes[spot])
         else:
             out[i] = CALL_ACTION if calls or owed == 0 else FOLD_ACTION
 
@@ -150,11 +177,12 @@ def _nearest(mask: Any, wanted: int) -> int:
     return CALL_ACTION
 
 
-def _known_by_regular(game: Game) -> tuple[Any, ...]:
-    """Return the indices of raises by half of the pot and by the pot, and for every hand the share of better ones."""
-    fractions = np.array([*game.options["pot_fractions"], np.inf])
-    half, whole = (FIRST_FRACTION + int(np.abs(fractions - wanted).argmin()) for wanted in (0.5, 1.0))
-    return half, whole, _better()
+def styled(style: Style, game: Game, seed: int | None = None) -> "HoldemBot":
+    """Return the player of a style; see `HoldemBot`."""
+    spots = np.array(style[:-1])
+    fractions = np.array([0.0, *game.options["pot_fractions"], np.inf])
+    sizes = LEAST_RAISE + np.abs(fractions - spots[:, 2:]).argmin(axis=1)
+    return HoldemBot(_styled, game, seed, (_better(), spots, sizes, style.bluffs))
 
 
 @cache
@@ -180,23 +208,19 @@ class HoldemBot:
         rule: compiled ``rule(observations, masks, words, fields, out)``.
         game: hold'em with any options.
         seed: seed of the bot's random stream; None takes entropy from the operating system.
-        known: returns what else the rule knows of the game.
+        more: what else the rule is given.
     """
 
     encoder = "v0"
 
     def __init__(
-        self,
-        rule: Callable[..., None],
-        game: Game,
-        seed: int | None = None,
-        known: Callable[[Game], tuple[Any, ...]] = lambda game: (),
+        self, rule: Callable[..., None], game: Game, seed: int | None = None, more: tuple[Any, ...] = ()
     ) -> None:
         self._rule = rule
         self._words = streams(seed, 1)
         slices = ("players.cards", "board", "players.folded", "players.seated", "pot", "toCall", "players.bet")
         starts = [game.encoders[self.encoder].layout["game_state." + name].start for name in slices]
-        self._fields = (*starts, game.seats, *known(game))
+        self._fields = (*starts, game.seats, *more)
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
         """Return an action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
@@ -210,7 +234,7 @@ BOTS: dict[str, Callable[..., Any]] = {
     "call": partial(HoldemBot, _call),
     "tight": partial(HoldemBot, _tight),
     "maniac": partial(HoldemBot, _maniac),
-    "regular": partial(HoldemBot, _regular, known=_known_by_regular),
+    "regular": partial(styled, Style()),
 }
 """`random`: any legal action. `call`: never folds, never raises. `tight`: tight-aggressive by Monte-Carlo equity.
 `maniac`: raises four times in five. `regular`: raises first in with as many hands as strong players, by position."""

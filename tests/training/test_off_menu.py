@@ -55,6 +55,6 @@ def test_an_exploiter_raises_in_the_spots_of_its_style(name):
 
     response = scripted(Station(), HEADS_UP, style=style, hands=400, seed=1)
     bets_later = any(phase > PREFLOP and owed for (phase, _), owed in made.items())
-    assert bets_later == (style.unbet != NEVER)
-    assert any(phase == PREFLOP and raises for phase, raises in made) == (style.first != NEVER)
+    assert bets_later == (style.unbet[0] < NEVER)
+    assert any(phase == PREFLOP and raises for phase, raises in made) == (style.first[0] > 0)
     assert response.score.games == 400

@@ -12,7 +12,7 @@ our own from the start. Before the first street with raises the responder only c
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,10 @@ from ....envs import game as make_game
 from ....envs.core.record import Tables
 from ....envs.core.rng import streams
 from ....envs.core.rollout import Policy, act_of, encoder_of, played
-from ....envs.holdem.hands import equity
+from ....envs.holdem.bots import Style, styled
 from ....envs.holdem.luck import OPEN
 from ....envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible, weights_of
-from ....envs.holdem.rules import Move, entry_kind, entry_seat
+from ....envs.holdem.rules import entry_kind, entry_seat
 from ....envs.holdem.table import CALL as LIMP
 from ....envs.holdem.table import CALL_ACTION, FIRST_FRACTION, FOLD, FOLD_ACTION, LEAST_RAISE, PREFLOP, RAISE
 from ....wrappers.policies.base import LearnedPolicy
@@ -400,36 +400,25 @@ def off_menu(policy: Policy, game: Game, *, bot: str, sizes: str, hands: int, se
     return Win("exploiter", "local", score)
 
 
-class Style(NamedTuple):
-    """How a scripted exploiter plays in four spots: the least equity with which it raises there, and its raise.
-
-    A raise is a fraction of the pot after the call, the nearest on the menu; 0: the least raise. Where it does not
-    raise, it checks; it calls by the odds of the pot.
-
-    Attributes:
-        first: before the flop, where nobody has raised.
-        raised: before the flop, facing a raise.
-        unbet: after the flop, where nothing is to call.
-        bet: after the flop, facing a bet.
-    """
-
-    first: tuple[float, float] = (0.5, 1.0)
-    raised: tuple[float, float] = (0.65, 1.0)
-    unbet: tuple[float, float] = (0.6, 0.66)
-    bet: tuple[float, float] = (0.8, 1.0)
-
-
-NEVER = (2.0, 0.0)
+ALL_HANDS, NEVER = (100.0, 0.0, 0.0), 2.0
 STYLES = {
-    "min-raises on every street": Style(*[(0.0, 0.0)] * 4),
-    "limps, and raises strong hands later": Style(first=NEVER, raised=(0.6, 1.0), unbet=NEVER, bet=(0.7, 1.0)),
-    "bets half of the pot on every street": Style(unbet=(0.35, 0.5)),
-    "bets twice the pot": Style(unbet=(0.55, 2.0), bet=(0.7, 2.0)),
-    "re-raises before the flop": Style(raised=(0.45, 1.0), unbet=(0.45, 0.66)),
+    "min-raises on every street": Style(*[ALL_HANDS] * 4, *[(0.0, 0.0, 0.0)] * 2, bluffs=0),
+    "limps, and raises strong hands later": Style(
+        first=(0.0, 0.8, 1.0),
+        limped=(0.0, 0.8, 1.0),
+        raised=(0.15, 0.5, 1.0),
+        unbet=(NEVER, 0.0, 1.0),
+        bet=(0.7, 0.0, 1.0),
+        bluffs=0,
+    ),
+    "bets half of the pot on every street": Style(raised=(0.12, 0.5, 1.0), unbet=(0.35, 0.0, 0.5)),
+    "bets twice the pot": Style(raised=(0.12, 0.5, 1.0), unbet=(0.55, 0.0, 2.0), bet=(0.7, 0.0, 2.0)),
+    "re-raises before the flop": Style(raised=(0.55, 0.7, 1.0), reraised=(0.1, 0.25, 1.0), unbet=(0.45, 0.0, 0.66)),
 }
 """The exploiters by name. The bot `call` is one more, the calling station."""
 
 
+<<<<<<< HEAD
 class _Exploiter:
     """Plays by a `Style`; equities are those against random hands."""
 
@@ -461,6 +450,20 @@ def scripted(policy: Policy, game: Game, *, style: Style, hands: int, seed: int 
     deals = max(2, hands // game.seats)
     opponent = cast(Policy, _Exploiter(game, style, seed))  # it plays on records alone
     return Win("exploiter", "local", evaluate(opponent, game, [policy], deals=deals, seed=seed, **played))
+=======
+def scripted(
+    policy: Policy,
+    game: Game,
+    *,
+    style: Style,
+    hands: int,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> Win:
+    """Return what an exploiter wins from a policy; see `off_menu`."""
+    deals, opponent = max(2, hands // game.seats), styled(style, game, seed)
+    return Win("exploiter", "local", evaluate(opponent, game, [policy], deals=deals, seed=seed, progress=progress))
+>>>>>>> f12209e0 (Exploiters and the bot regular are one player with a style, in machine code)
 
 
 POSITIONS = {"button": 47.5, "cutoff": 27.0, "hijack": 20.0, "under the gun": 17.5}
