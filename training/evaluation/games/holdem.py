@@ -418,52 +418,10 @@ STYLES = {
 """The exploiters by name. The bot `call` is one more, the calling station."""
 
 
-<<<<<<< HEAD
-class _Exploiter:
-    """Plays by a `Style`; equities are those against random hands."""
-
-    encoder = "v0"
-
-    def __init__(self, game: Game, style: Style, seed: int) -> None:
-        self._game, self._style, self._random = game, style, np.random.default_rng(seed)
-
-    def act_on(
-        self, tables: Any, rows: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
-    ) -> NDArray[np.int64]:
-        return np.array([self._action(tables[row], mask) for row, mask in zip(rows, masks, strict=True)], np.int64)
-
-    def _action(self, table: Any, mask: NDArray[np.int8]) -> int:
-        owed, pot = int(table.to_call), int(table.pot)
-        others = int(table.seated.sum() - table.folded.sum()) - 1
-        cards = table.cards[int(table.turn)]
-        share = equity(cards, table.board, int(table.board_count), others, 64, self._random.integers(2**63))
-        style, later = self._style, table.phase > PREFLOP
-        spots = (style.unbet, style.bet) if later else (style.first, style.raised)
-        least, size = spots[int(owed > 0 if later else table.raises > 0)]
-        if share * (others + 1) / 2 >= least and mask[LEAST_RAISE:].any():
-            return self._game.view.nearest(table, Move(RAISE, int(table.current_bet) + round(size * (pot + owed))))
-        return CALL_ACTION if share >= owed / (pot + owed) or not mask[FOLD_ACTION] else FOLD_ACTION
-
-
 def scripted(policy: Policy, game: Game, *, style: Style, hands: int, seed: int = 0, **played: Any) -> Win:
     """Return what an exploiter wins from a policy; see `off_menu`."""
-    deals = max(2, hands // game.seats)
-    opponent = cast(Policy, _Exploiter(game, style, seed))  # it plays on records alone
-    return Win("exploiter", "local", evaluate(opponent, game, [policy], deals=deals, seed=seed, **played))
-=======
-def scripted(
-    policy: Policy,
-    game: Game,
-    *,
-    style: Style,
-    hands: int,
-    seed: int = 0,
-    progress: Callable[[int], None] | None = None,
-) -> Win:
-    """Return what an exploiter wins from a policy; see `off_menu`."""
     deals, opponent = max(2, hands // game.seats), styled(style, game, seed)
-    return Win("exploiter", "local", evaluate(opponent, game, [policy], deals=deals, seed=seed, progress=progress))
->>>>>>> f12209e0 (Exploiters and the bot regular are one player with a style, in machine code)
+    return Win("exploiter", "local", evaluate(opponent, game, [policy], deals=deals, seed=seed, **played))
 
 
 POSITIONS = {"button": 47.5, "cutoff": 27.0, "hijack": 20.0, "under the gun": 17.5}
