@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from parlour.envs import game
 from parlour.envs.holdem.table import CALL_ACTION, FOLD_ACTION, PREFLOP
-from parlour.training.evaluation.games.holdem import NEVER, SIZES, STYLES, _OffMenu, off_menu, scripted
+from parlour.training.evaluation.games.holdem import EVERY_HAND, NEVER, SIZES, STYLES, off_menu, scripted
 from parlour.wrappers.policies.base import TrainedFor
+from parlour.wrappers.policies.elsewhere import ElsewherePolicy
 from parlour.wrappers.policies.mlp import MlpPolicy
 
 HEADS_UP = game("holdem", seats=2)
@@ -23,23 +24,29 @@ def saved(action):
 
 @pytest.mark.parametrize("sizes", SIZES)
 def test_who_folds_to_every_bet_loses_its_blinds_to_them(sizes):
-    response = off_menu(saved(FOLD_ACTION), HEADS_UP, bot="maniac", sizes=sizes, hands=200, seed=3)
-    score = response.score
+    played = {"style": EVERY_HAND, "sizes": sizes, "hands": 200, "seed": 3}
+    score = off_menu(saved(FOLD_ACTION), HEADS_UP, **played).score
     assert score.games == 200 and score.low <= score.mean <= score.high
     assert 0.5 < score.mean < 1.0  # it wins 0.5 or 1 by a raise; where it checks, the pot of the hand goes on
-    again = off_menu(saved(FOLD_ACTION), HEADS_UP, bot="maniac", sizes=sizes, hands=200, seed=3)
-    assert again.score == score
+    assert off_menu(saved(FOLD_ACTION), HEADS_UP, **played).score == score
 
 
-def test_raises_have_the_sizes_where_they_are_legal():
-    class Acts:
-        def act(self, observations, masks):
-            return np.array([0, 1, 5, 5])
+def test_bets_have_the_sizes_off_the_menu(monkeypatch):
+    bets = {}
 
-    masks = np.ones((4, 6), np.int8)
-    masks[3, [3, 4]] = 0
-    chosen = {tuple(_OffMenu(Acts(), [3, 4], seed).act(np.zeros((4, 3)), masks).tolist()) for seed in range(20)}
-    assert chosen == {(0, 1, 3, 5), (0, 1, 4, 5)}
+    class Notes(ElsewherePolicy):
+        def act_on(self, tables, rows, observations, masks):
+            bets.setdefault(sizes, set()).update(
+                round(float(table.to_call / (table.pot - table.to_call)), 2)
+                for table in tables[rows]
+                if table.phase > PREFLOP and table.raises == 1
+            )
+            return super().act_on(tables, rows, observations, masks)
+
+    monkeypatch.setattr("parlour.training.evaluation.games.holdem.ElsewherePolicy", Notes)
+    for sizes in SIZES:
+        off_menu(saved(CALL_ACTION), HEADS_UP, style=EVERY_HAND, sizes=sizes, hands=200, seed=3)
+    assert min(bets["small bets"]) < 0.2 and max(bets["over-bets"]) > 1.5
 
 
 @pytest.mark.parametrize("name", STYLES)

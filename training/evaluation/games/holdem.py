@@ -27,7 +27,7 @@ from ....envs.holdem.luck import OPEN
 from ....envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible, weights_of
 from ....envs.holdem.rules import entry_kind, entry_seat
 from ....envs.holdem.table import CALL as LIMP
-from ....envs.holdem.table import CALL_ACTION, FIRST_FRACTION, FOLD, FOLD_ACTION, LEAST_RAISE, PREFLOP, RAISE
+from ....envs.holdem.table import CALL_ACTION, FOLD, FOLD_ACTION, LEAST_RAISE, PREFLOP, RAISE
 from ....wrappers.policies.base import LearnedPolicy
 from ....wrappers.policies.elsewhere import ElsewherePolicy
 from ...parallel.tasks import Tick
@@ -349,60 +349,10 @@ def probabilities_on(policy: Policy) -> ProbabilitiesOn:
     return lambda table, hands, observations, masks: np.asarray(observed(observations, masks), np.float64)
 
 
-SIZES = {"small bets": ((0.1, 0.2), (0.2, 0.3)), "over-bets": ((1.2, 2.0), (2.0, 3.0))}
-"""The fractions of the pot between which each size is drawn. Small bets are legal in large pots alone."""
-
-
-class _OffMenu:
-    """A bot whose raises have one of the `sizes`, which are action indices, where one is legal; else its own."""
-
-    def __init__(self, bot: Policy, sizes: list[int], seed: int) -> None:
-        self._bot, self._sizes = bot, sizes
-        self._random = np.random.default_rng(seed)
-
-    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
-        actions = np.asarray(self._bot.act(observations, masks)).copy()
-        ranks = np.where(masks[:, self._sizes] > 0, self._random.random((len(masks), len(self._sizes))), -1.0)
-        others = (actions >= LEAST_RAISE) & (ranks.max(axis=1) >= 0)
-        actions[others] = np.array(self._sizes)[ranks.argmax(axis=1)][others]
-        return actions
-
-
-def off_menu(policy: Policy, game: Game, *, bot: str, sizes: str, hands: int, seed: int = 0, **played: Any) -> Win:
-    """Return what a bot wins from a saved policy with sizes that are not in the policy's menu.
-
-    The policy plays as at a live table: it reads the amounts as they are, and has its own menu.
-
-    Args:
-        policy: the policy.
-        game: its game.
-        bot: the bot that chooses when to raise.
-        sizes: of `SIZES`.
-        hands: number of hands.
-        seed: of the sizes, the deals and the bot.
-        played: ``progress`` of `evaluate`.
-
-    Raises:
-        ValueError: for a policy that does not say what it was trained for.
-    """
-    if not isinstance(policy, LearnedPolicy) or policy.trained_for is None:
-        raise ValueError("sizes off the menu are played against a saved policy without search")
-    random = np.random.default_rng(seed)
-    drawn = [round(float(random.uniform(*between)), 3) for between in SIZES[sizes]]
-    own = [float(one) for one in policy.trained_for.make_game().options["pot_fractions"]]
-    fractions = sorted({*own, *drawn})
-    table = make_game(game.name, **{**game.options, "pot_fractions": fractions})
-    new = [FIRST_FRACTION + k for k, one in enumerate(fractions) if one in drawn and one not in own]
-    opponent = _OffMenu(table.bots[bot](table, seed), new, seed)
-    deals = max(2, hands // game.seats)
-    player = ElsewherePolicy(policy, policy.trained_for, table)
-    score = evaluate(opponent, table, [player], deals=deals, seed=seed, **played)
-    return Win("exploiter", "local", score)
-
-
-ALL_HANDS, NEVER = (100.0, 0.0, 0.0), 2.0
+NEVER = 2.0
+EVERY_HAND = Style(*[(100.0, 0.0, 0.0)] * 4, *[(0.0, 0.0, 0.0)] * 2, bluffs=0)
 STYLES = {
-    "min-raises on every street": Style(*[ALL_HANDS] * 4, *[(0.0, 0.0, 0.0)] * 2, bluffs=0),
+    "min-raises on every street": EVERY_HAND,
     "limps, and raises strong hands later": Style(
         first=(0.0, 0.8, 1.0),
         limped=(0.0, 0.8, 1.0),
@@ -419,9 +369,37 @@ STYLES = {
 
 
 def scripted(policy: Policy, game: Game, *, style: Style, hands: int, seed: int = 0, **played: Any) -> Win:
-    """Return what an exploiter wins from a policy; see `off_menu`."""
+    """Return what an exploiter wins from a policy in so many hands; `played` is ``progress`` of `evaluate`."""
     deals, opponent = max(2, hands // game.seats), styled(style, game, seed)
     return Win("exploiter", "local", evaluate(opponent, game, [policy], deals=deals, seed=seed, **played))
+
+
+SIZES = {"small bets": (0.15, 0.25), "over-bets": (1.6, 2.4)}
+"""Raises off the menu, as shares of the pot: in every other spot. Small bets are legal in large pots alone."""
+
+
+def off_menu(policy: Policy, game: Game, *, style: Style, sizes: str, **played: Any) -> Win:
+    """Return what a player with this style wins from a saved policy by raises that are not on the policy's menu.
+
+    The policy plays as at a live table: it reads the amounts as they are, and has its own menu.
+
+    Args:
+        policy: the policy.
+        game: its game.
+        style: when the player raises.
+        sizes: of `SIZES`.
+        played: see `scripted`.
+
+    Raises:
+        ValueError: for a policy that does not say what it was trained for.
+    """
+    if not isinstance(policy, LearnedPolicy) or policy.trained_for is None:
+        raise ValueError("sizes off the menu are played against a saved policy without search")
+    own = policy.trained_for.make_game().options["pot_fractions"]
+    table = make_game(game.name, **{**game.options, "pot_fractions": sorted({*own, *SIZES[sizes]})})
+    spots = [(raises, calls, SIZES[sizes][number % 2]) for number, (raises, calls, _) in enumerate(style[:-1])]
+    player = ElsewherePolicy(policy, policy.trained_for, table)
+    return scripted(player, table, style=Style(*spots, bluffs=style.bluffs), **played)
 
 
 POSITIONS = {"button": 47.5, "cutoff": 27.0, "hijack": 20.0, "under the gun": 17.5}
@@ -459,9 +437,9 @@ MEASURES = Measures(
     compare=preflop,
     best_responses={name: partial(scripted, style=style) for name, style in STYLES.items()}
     | {
-        f"{sizes} off the menu, {bot}": partial(off_menu, bot=bot, sizes=sizes)
+        f"{sizes} off the menu, {name}": partial(off_menu, style=style, sizes=sizes)
         for sizes in SIZES
-        for bot in ("tight", "maniac")
+        for name, style in (("regular", Style()), ("every hand", EVERY_HAND))
     }
     | {f"local best response, {setting.name}": partial(best_response, setting=setting) for setting in SETTINGS},
 )
