@@ -188,6 +188,7 @@ def test_a_call_where_nothing_is_owed_is_a_check(types, word):
     offers = [AllowedAction(one, "") for one in types]
     assert choices(offers).splitlines()[types.index("call")].split()[1] == word
     assert parse_typed(word, offers) == parse_typed("call", offers) == Action("call")
+    assert parse_typed("call", [AllowedAction("fold", ""), AllowedAction("check", "")]) == Action("check")
 
 
 def test_all_in_is_a_number_of_a_raise_and_of_nothing_else():

@@ -119,6 +119,7 @@ def typed_word(action_type: str, allowed: list[AllowedAction]) -> str:
 def _of_type(word: str, allowed: list[AllowedAction]) -> list[AllowedAction]:
     """Return the choice of the type that is named; else those of types that begin so."""
     types = {id(offer): offer.action_type.lower() for offer in allowed}
+    word = "check" if word.lower() == "call" and "call" not in types.values() else word  # where nothing is owed
     named = [offer for offer in allowed if word.lower() in (types[id(offer)], _said(offer, allowed))]
     return named or [offer for offer in allowed if word and types[id(offer)].startswith(word.lower())]
 
