@@ -44,7 +44,7 @@ from parlour.training.commands.lookup import (
 from parlour.training.commands.measures import BatteryArguments, LearnerArguments, battery
 from parlour.training.evaluation.duplicate import Score
 from parlour.training.evaluation.exploit import Win, wins_of
-from parlour.training.evaluation.games import measures
+from parlour.training.evaluation.games import compare, measures
 from parlour.training.learning import run_folder
 from parlour.training.learning.settings import TrainConfig
 from parlour.training.models.reference import POOLS, Member, Pool, digest_of, play, pools
@@ -175,7 +175,7 @@ def _add(which: str, against: tuple[str, ...], deals: int, folder: Path) -> None
     kept = [one for one in about.measures if one.name not in {another.name for another in new}]
     words = f".ci/zoo.py {file.stem} --against {shlex.join(against)} --deals {deals}"
     measured_by = "; ".join(dict.fromkeys([*about.measured_by.split("; "), words]))
-    measures = sorted([*kept, *new], key=lambda one: -one.mean)
+    measures = sorted([*kept, *new], key=lambda one: (one.kind == HELD_OUT, -one.mean))
     _write_card(msgspec.structs.replace(about, measured_by=measured_by, measures=measures), file)
 
 
@@ -308,9 +308,23 @@ def _measures(
         return f"parlour evaluate held-out {spec} --deals {deals}", sorted(results, key=lambda one: one.mean)
     opponents = BatteryArguments(against=against, deals=deals, hands=hands)
     measured = _measured(battery(spec, game, opponents, learned, zoo=False))
+    measured += _beside_theory(spec, game)
     words = f"parlour evaluate exploit {spec} --deals {deals} --hands {hands} --decisions {learned.decisions}"
     words += f" --against {shlex.join(against)}" if against else ""
     return words + (f" --learner {shlex.join(learned.learner)}" if learned.learner else ""), measured
+
+
+def _beside_theory(spec: str, game: Game) -> list[Measure]:
+    """Return how a policy of hold'em plays before the flop at a full table, by position."""
+    if "fewest" not in game.options:
+        return []
+    full = game_with(game.id, (), **{**game.options, "fewest": None})
+    beside = compare(policy(spec, full, 1), full, matches=20_000)
+    told = {line.what: (round(line.learned, 2), line.unit) for line in (beside.lines if beside else []) if line.learned}
+    return [
+        Measure(name=name, kind=HELD_OUT, mean=value, low=value, high=value, unit=unit or "players")
+        for name, (value, unit) in told.items()
+    ]
 
 
 def _measured(wins: Sequence[Win]) -> list[Measure]:

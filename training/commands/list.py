@@ -177,8 +177,8 @@ def _what(measure: Measure) -> str:
 
 
 def _number(value: float, unit: str) -> str:
-    """Return a figure; shares of matches have no sign."""
-    return f"{value:{'' if unit == LOST else '+'}.4g}"
+    """Return a figure; shares and numbers have no sign."""
+    return f"{value:{'' if unit in (LOST, '%', 'players') else '+'}.4g}"
 
 
 def card_page(name: str, about: Card) -> list[Any]:
