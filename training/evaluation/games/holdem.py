@@ -350,7 +350,7 @@ def probabilities_on(policy: Policy) -> ProbabilitiesOn:
 
 
 NEVER = 2.0
-EVERY_HAND = Style(*[(100.0, 0.0, 0.0)] * 4, *[(0.0, 0.0, 0.0)] * 2, bluffs=0)
+EVERY_HAND = Style._make([*[(100.0, 0.0, 0.0)] * 4, *[(0.0, 0.0, 0.0)] * 2, 0])
 STYLES = {
     "min-raises on every street": EVERY_HAND,
     "limps, and raises strong hands later": Style(
@@ -399,7 +399,7 @@ def off_menu(policy: Policy, game: Game, *, style: Style, sizes: str, **played: 
     table = make_game(game.name, **{**game.options, "pot_fractions": sorted({*own, *SIZES[sizes]})})
     spots = [(raises, calls, SIZES[sizes][number % 2]) for number, (raises, calls, _) in enumerate(style[:-1])]
     player = ElsewherePolicy(policy, policy.trained_for, table)
-    return scripted(player, table, style=Style(*spots, bluffs=style.bluffs), **played)
+    return scripted(player, table, style=Style._make([*spots, style.bluffs]), **played)
 
 
 POSITIONS = {"button": 47.5, "cutoff": 27.0, "hijack": 20.0, "under the gun": 17.5}
