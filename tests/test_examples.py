@@ -41,6 +41,7 @@ def test_a_block_runs(block, tmp_path, monkeypatch):
         run_path("page.py")
 
 
+@patch.dict(GAMES)  # other tests do not see the game that it registers
 def test_the_game_of_a_page_keeps_the_laws_is_solved_and_listed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)

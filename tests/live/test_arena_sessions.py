@@ -378,7 +378,7 @@ def test_refusals_are_counted_where_the_arena_writes_them(caplog):
     ]  # fmt: skip
     statistics = played_at(RudeArena([state(True)] * 2, events=events)).agent.statistics
     assert statistics.rejected == 3  # and one that came too late
-    assert [record.getMessage() for record in caplog.records if "refused" in record.getMessage()] == [
+    assert [record.getMessage() for record in caplog.records if "arena refused" in record.getMessage()] == [
         "match m: the arena refused accept None: too low",
         "match m: the arena refused accept {'bid': 5}: too low",
     ]

@@ -49,7 +49,7 @@ def test_mistakes_are_named(platform, game, problem, capsys):
 def test_a_run_for_a_platform_keeps_its_preset(tmp_path, monkeypatch):
     seen = []
     monkeypatch.setattr("parlour.training.runs.run.train", lambda config, command: seen.append(config))
-    monkeypatch.setattr("parlour.training.commands.train._tell_next", lambda folder, source: None)
+    monkeypatch.setattr("parlour.training.commands.train._tell_next", lambda folder: None)
     assert cli.main(["train", "--for", "moltpoker", "--seed", "3"]) == 0
     assert cli.main(["train", "auction", "--for", "strategic-agent-games"]) == 0
     poker, auction = seen

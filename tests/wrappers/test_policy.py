@@ -381,7 +381,7 @@ def test_the_solution_of_a_small_game_plays_with_its_own_options_only(tmp_path, 
     two = ["liars_dice", "--options", "faces=2"]
     assert cli.main(["solve", *two, "--out", str(dice)]) == 0
     hint = shlex.split(capsys.readouterr().out.rpartition(": parlour ")[2])
-    assert hint == ["play", "liars_dice", "--agents", str(dice), "random", *two[1:]]
+    assert hint == ["play", *two, "--agents", str(dice), "random"]
     message = "with faces=2, not liars_dice-v0 with faces=6; it knows no other game: .* --options faces=2$"
     with pytest.raises(ValueError, match=message):
         make_policy(str(dice), game("liars_dice"))
