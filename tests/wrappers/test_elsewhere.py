@@ -27,7 +27,7 @@ def blank(game, encoder=""):
 @pytest.mark.parametrize("name", zoo.names())
 def test_a_policy_of_the_zoo_plays_at_the_seats_that_its_card_names(name):
     card, file = zoo.card(name), str(zoo.weights(name))
-    assert [count for count, table in tables_of(card.game).items() if not reason_against(file, table)] == card.seats
+    assert not any(reason_against(file, table) for table in tables_of(card.game, card.seats).values())
 
 
 @pytest.mark.parametrize("name", [name for name in zoo.names() if "-" not in name])
@@ -37,7 +37,7 @@ def test_the_zoo_plays_every_number_of_seats_that_the_page_of_a_game_names(name)
     assert zoo.seats_of(name) == list(reasons)
 
 
-@pytest.mark.parametrize(("name", "seats"), [("holdem", 6), ("mafia", 7), ("auction", 5), ("cournot", 4)])
+@pytest.mark.parametrize(("name", "seats"), [("holdem", 5), ("mafia", 7), ("auction", 5), ("cournot", 4)])
 def test_at_other_tables_a_policy_plays_in_simulation_as_live(name, seats):
     game = envs.game(name, seats=seats)
     policy, live = make_policy(f"zoo:{name}", game, seed=5), agent(f"zoo:{name}", game, seed=5)
