@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from parlour.training import cli, parser
+from parlour.training import cli
 from parlour.training.commands.supervisor import TRY_AGAIN
 from parlour.wrappers.live.common.activity import Activity
 from parlour.wrappers.live.common.health import STUCK_SECONDS, Heartbeat, serving_health
@@ -78,7 +78,7 @@ def test_a_service_of_the_compose_file_is_a_command(service, monkeypatch):
     mounted = dict(volume.split(":")[1::-1] for volume in services[service]["volumes"])
     assert mounted[str(file)] == f"./{file.name}" and mounted["/var/lib/parlour"] == service
     told[told.index(str(file))] = file.name
-    assert callable(parser.parse(told))
+    assert callable(cli.parse(told))
     settings = tomllib.loads((folder / file.name).read_text(encoding="utf-8"))
     assert settings["access_token_file"] == "/run/secrets/access_token"  # open to other machines by a token only
 
@@ -88,4 +88,4 @@ def test_a_service_of_the_compose_file_is_a_command(service, monkeypatch):
 )
 def test_the_example_of_a_configuration_is_read(block, tmp_path):
     (tmp_path / "agent.toml").write_text(block)
-    assert callable(parser.parse(["deploy", "poker", "--config", str(tmp_path / "agent.toml")]))
+    assert callable(cli.parse(["deploy", "poker", "--config", str(tmp_path / "agent.toml")]))

@@ -15,8 +15,8 @@ from cases import SMALL, of_games
 from forking import loaded
 from markdown_it import MarkdownIt
 from parlour.training.algorithms import find, names
+from parlour.training.cli import parse
 from parlour.training.commands import MERGED, SUBCOMMANDS
-from parlour.training.parser import parse
 
 HERE = Path(__file__).parents[1]
 DOCS = HERE / "docs"

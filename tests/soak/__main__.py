@@ -15,8 +15,8 @@ from random import Random
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
+from parlour.training.cli import one_by_one
 from parlour.training.commands.supervisor import until_done
-from parlour.training.parser import one_by_one
 
 from .claims import growth
 from .poker import PokerSoak, SoakSettings

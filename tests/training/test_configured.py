@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import pytest
 from cyclopts import App, CycloptsError, Parameter
 from parlour.training import cli
+from parlour.training.cli import _sources, one_by_one
 from parlour.training.commands.arguments import AccessArguments, AddressArguments, LiveArguments
-from parlour.training.parser import _sources, one_by_one
 
 CALLS = []
 
