@@ -22,22 +22,15 @@ if TYPE_CHECKING:
     from .runs.run import resume as resume
     from .runs.run import train as train
 
-_SOURCES = {
-    "best_response": "evaluation.games",
-    "compare": "evaluation.games",
-    "cross_play": "evaluation.cross_play",
-    "evaluate": "evaluation.duplicate",
-    "finished": "evaluation.cross_play",
-    "flat_tree": "evaluation.exact",
-    "load_config": "runs.config",
-    "nash_conv": "evaluation.exact",
-    "play": "evaluation.games",
-    "play_teams": "evaluation.cross_play",
-    "preset_for": "runs.config",
-    "resume": "runs.run",
-    "train": "runs.run",
-    "values": "evaluation.exact",
+_NAMES = {
+    "evaluation.cross_play": ("cross_play", "finished", "play_teams"),
+    "evaluation.duplicate": ("evaluate",),
+    "evaluation.exact": ("flat_tree", "nash_conv", "values"),
+    "evaluation.games": ("best_response", "compare", "play"),
+    "runs.config": ("load_config", "preset_for"),
+    "runs.run": ("resume", "train"),
 }
+_SOURCES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [*_SOURCES]
 

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeAlias
 
-import msgspec
 import numpy as np
 
 from ..envs import AllowedAction, Game, Match, TurnState
@@ -302,10 +301,8 @@ class TextGame:
 
     def _answers(self) -> tuple[str, ...]:
         match, encode = self.match, self.game.view.encode
-        actions = [encode(match.table, int(index)).action for index in np.flatnonzero(match.mask)]
-        if (skin := self.prompting.disguise) is not None:
-            actions = [skin.disguised(action) for action in actions]
-        return tuple(dict.fromkeys(msgspec.json.encode(action).decode() for action in actions))
+        actions = (encode(match.table, int(index)).action for index in np.flatnonzero(match.mask))
+        return tuple(dict.fromkeys(self.prompting.written(actions)))
 
 
 def play_text(

@@ -12,7 +12,6 @@ from aiohttp import web
 from cases import slow_but
 from command_line import line, run
 from needs import library
-from parlour.training.commands import reference
 from parlour.training.commands.supervisor import TRY_AGAIN
 from parlour.training.models import reference as core
 from parlour.training.models.reference import load_pool
@@ -92,7 +91,7 @@ def test_reference(bad, capsys, tmp_path, monkeypatch):
     model, fault = bad
     pool = load_pool("kuhn")
     few = msgspec.structs.replace(pool, members=pool.members[:3])
-    monkeypatch.setattr(reference, "load_pool", lambda *arguments: few)
+    monkeypatch.setattr(core, "load_pool", lambda *arguments: few)
     command = "evaluate reference kuhn --deals 2 --parallel 1 --samples 0 --json"
     code, out, said = line(capsys, command, "--out", str(tmp_path), *model)
     assert code == (TRY_AGAIN if ends_early(fault) else 0), said

@@ -95,7 +95,7 @@ def test_belief_follows_the_policy(heads_up):
         heads_up.rules.reset(table)
     table.cards[1] = cards("Ac", "Ad")
     table.cards[0] = cards("7s", "2h")
-    responder._forget_dealt_cards()
+    responder._see_board()
     number = responder._watch()
     heads_up.rules.play(table, number)
     aces = (HOLDINGS >= 48).all(axis=1)
@@ -140,7 +140,7 @@ def situation(heads_up, setting, board, policy=None):
     heads_up.rules.play(table, 1)  # the button has the small blind; before the flop it acts first
     while int(table.board_count) < board or int(table.turn) != 0:
         heads_up.rules.play(table, 1)
-    responder._forget_dealt_cards()
+    responder._see_board()
     return responder
 
 

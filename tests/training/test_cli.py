@@ -16,6 +16,7 @@ from parlour.envs.core import registry
 from parlour.training import cli
 from parlour.training.commands import MERGED, SUBCOMMANDS, arguments
 from parlour.training.commands.lookup import game_of
+from parlour.training.runs.run import _resume
 from parlour.wrappers.policies.base import TrainedFor
 from parlour.wrappers.policies.loading import run_settings
 
@@ -116,6 +117,7 @@ def test_a_game_of_ones_own_stands_in_place_of_a_name(capsys, tmp_path, monkeypa
         assert cli.main(args) == 0, capsys.readouterr().err
         assert "own_nim-v0" in registry.GAMES or args[0] == "check"
     assert capsys.readouterr().out.count("next: parlour evaluate mine --against random --game my_games:game\n") == 2
+    assert _resume("a b", registry.game("my_games:game")) == "parlour train --resume 'a b' --game my_games:game"
     for args, words in (
         (["evaluate", "mine", "--against", "random"], "mine is of a game of your own: give --game my_games:game"),
         (["train", "--resume", "mine"], "mine is of a game of your own: give --game my_games:game"),

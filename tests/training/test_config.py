@@ -9,7 +9,7 @@ import tomli_w
 import torch
 from cases import slow_but
 from parlour.training import cli
-from parlour.training.runs.config import load_config, presets, settings_from, to_toml, write_config
+from parlour.training.runs.config import load_config, presets, settings_from, to_toml
 from parlour.training.runs.run import train
 from parlour.training.runs.version_0_2 import WITHOUT_EFFECT
 from parlour.wrappers.policies.base import of_settings
@@ -23,7 +23,7 @@ def test_config_round_trip(runs, tmp_path):
     config = load_config("holdem", run=f"{runs}/one", options={"seats": 2, "stacks": [20, 40]}, minutes=1.5)
     assert tomllib.loads(to_toml(config))["run"] == f"{runs}/one"
     assert tomllib.loads(to_toml(config))["options"] == {"seats": 2, "stacks": [20, 40]}
-    write_config(config, tmp_path)
+    (tmp_path / "config.toml").write_text(to_toml(config), "utf-8")
     assert load_config(tmp_path / "config.toml") == config
 
 
@@ -31,7 +31,7 @@ def test_an_option_that_is_none_stays_none(tmp_path):
     """TOML has no None, and the game's default is another value."""
     config = load_config("tangram", options={"split": None, "seats": 2})
     assert tomllib.loads(to_toml(config))["options_none"] == ["split"]
-    write_config(config, tmp_path)
+    (tmp_path / "config.toml").write_text(to_toml(config), "utf-8")
     assert load_config(tmp_path / "config.toml").options == {"split": None, "seats": 2}
     assert of_settings(tomllib.loads(to_toml(config))).options == {"split": None, "seats": 2}
 
@@ -191,7 +191,7 @@ def test_a_schedule_is_given_in_every_way(tmp_path, capsys):
     file.write_text(tomli_w.dumps(mine))
     config = load_config(file)
     assert config.ent_coef.at(0.5) == pytest.approx(0.11) and config.kl_coef == (1.0, 1.0)
-    write_config(config, tmp_path)
+    (tmp_path / "config.toml").write_text(to_toml(config), "utf-8")
     assert load_config(tmp_path / "config.toml") == config
     sizes = "--total-timesteps 64 --n-envs 8 --set n_steps=8 batch_size=32 net_arch=[8] critic_net_arch=[8]"
     words = f"train --config {file} --run {tmp_path / 'one'} {sizes} kl_coef=[0.1,2] learning_rate=3e-4"

@@ -11,18 +11,6 @@ from parlour.envs.core.rng import streams
 from parlour.training.commands.supervisor import TRY_AGAIN
 from parlour.training.evaluation.exact import flat_tree, nash_conv
 from parlour.training.models import reference as core
-from parlour.training.models.reference import (
-    FEWEST,
-    digest_of,
-    load_pool,
-    paired,
-    play,
-    pools,
-    rate,
-    roles,
-    weights_with,
-)
-from parlour.training.models.reference_page import read_results
 from parlour.wrappers.policies.loading import make_policy
 from parlour.zoo import PREFIX, names
 from reference_command import rated
@@ -64,13 +52,13 @@ def released():
     quick = ("holdem-v0", "auction-v0", "cournot-v0", "kuhn-v0", "mafia-v0")
     return [
         pytest.param(pool, id=f"{pool.game}, {pool.version}", marks=() if pool.game in quick else pytest.mark.slow)
-        for pool in pools()
+        for pool in core.pools()
     ]
 
 
 def test_every_game_has_a_pool_and_no_released_pool_has_changed():
-    assert {pool.game for pool in pools()} == {load_pool(name.partition("-")[0]).game for name in names()}
-    assert {(pool.game.partition("-")[0], pool.version): pool.digest for pool in pools()} == RELEASED
+    assert {pool.game for pool in core.pools()} == {core.load_pool(name.partition("-")[0]).game for name in names()}
+    assert {(pool.game.partition("-")[0], pool.version): pool.digest for pool in core.pools()} == RELEASED
 
 
 @pytest.mark.parametrize("pool", released())
@@ -78,24 +66,24 @@ def test_the_members_of_a_pool_are_what_they_were(pool):
     game = pool.make_game()
     given = json.loads(json.dumps({key: value for key, value in game.options.items() if value is not None}))
     assert given == pool.options and game.id == pool.game
-    assert len(roles(game)) == len(pool.low) == len(pool.high) and pool.members[0].plays == "random"
+    assert len(core.roles(game)) == len(pool.low) == len(pool.high) and pool.members[0].plays == "random"
     assert pool.best in {member.name for member in pool.members}
     for member in pool.members:
         if member.plays.startswith(PREFIX):
-            file = weights_with(member.digest, member.plays)
+            file = core.weights_with(member.digest, member.plays)
             assert sha256(file.read_bytes()).hexdigest() == member.digest
             make_policy(str(file), game)
         else:
-            assert digest_of(make_policy(member.plays, game, seed=0), game) == member.digest, member.name
+            assert core.digest_of(make_policy(member.plays, game, seed=0), game) == member.digest, member.name
 
 
 def test_a_member_whose_weights_are_gone_is_a_sentence():
-    pool = load_pool("leduc")
+    pool = core.load_pool("leduc")
     member = next(one for one in pool.members if one.plays.startswith(PREFIX))
     with pytest.raises(ValueError, match="the zoo has no weights of zoo:leduc with the digest 0000"):
-        weights_with("0" * 64, member.plays)
+        core.weights_with("0" * 64, member.plays)
     with pytest.raises(ValueError, match="there is no pool 9 of leduc; there are 1"):
-        load_pool("leduc", 9)
+        core.load_pool("leduc", 9)
 
 
 # Ratings.
@@ -103,7 +91,7 @@ def test_a_member_whose_weights_are_gone_is_a_sentence():
 
 def test_ratings_in_leduc_have_the_order_of_exact_exploitability():
     """Exploitability knows nothing of the pool. The players: random, three checkpoints, the equilibrium."""
-    pool = load_pool("leduc")
+    pool = core.load_pool("leduc")
     game = pool.make_game()
     tree, seeds, names = flat_tree(game), streams(0, 1_000).tolist(), {one.name: one for one in pool.members}
     steps = [name for name in names if name.startswith("after")]
@@ -111,7 +99,7 @@ def test_ratings_in_leduc_have_the_order_of_exact_exploitability():
     worth = {name: nash_conv(tree, tree.strategy_of(one)) / 2 for name, one in probable.items()}
     worth["random"] = nash_conv(tree, tree.uniform()) / 2
     ratings = {
-        name: rate(pool, game, play(names[name].player(game, 1), game, pool.players(game), seeds))["rating"]
+        name: core.rate(pool, game, core.play(names[name].player(game, 1), game, pool.players(game), seeds))["rating"]
         for name in worth
     }
     order = sorted(worth, key=lambda name: -worth[name])
@@ -123,10 +111,10 @@ def test_ratings_in_leduc_have_the_order_of_exact_exploitability():
 @pytest.mark.parametrize("mark", [0, 100])
 def test_the_two_marks_of_the_scale_are_rated_at_them(mark):
     """Over both seats, where duplicate deals cancel the luck; by seat, 1,000 deals are within 16 points only."""
-    pool = load_pool("leduc")
+    pool = core.load_pool("leduc")
     game, name = pool.make_game(), pool.best if mark else "random"
     player = next(one for one in pool.members if one.name == name).player(game, 1)
-    found = rate(pool, game, play(player, game, pool.players(game), streams(0, 1_000).tolist()))
+    found = core.rate(pool, game, core.play(player, game, pool.players(game), streams(0, 1_000).tolist()))
     assert found["rating"]["mean"] == pytest.approx(mark, abs=5)
 
 
@@ -138,26 +126,26 @@ def test_a_policy_with_probabilities_has_its_exploitability_and_the_same_seed_gi
 
 
 def test_games_are_counted_where_they_were_played_and_few_deals_have_no_interval(tmp_path, capsys):
-    members = len(load_pool("leduc").members)
-    result = rated(tmp_path, capsys, "leduc", "call", "--deals", str(FEWEST))
-    assert result["return"]["games"] == FEWEST * members * 2
-    assert {one["games"] for one in result["members"].values()} == {FEWEST * 2}
-    assert {one["return"]["games"] for one in result["roles"].values()} == {FEWEST * members}
+    members = len(core.load_pool("leduc").members)
+    result = rated(tmp_path, capsys, "leduc", "call", "--deals", str(core.FEWEST))
+    assert result["return"]["games"] == core.FEWEST * members * 2
+    assert {one["games"] for one in result["members"].values()} == {core.FEWEST * 2}
+    assert {one["return"]["games"] for one in result["roles"].values()} == {core.FEWEST * members}
     assert result["rating"]["low"] < result["rating"]["mean"] < result["rating"]["high"]
     (tmp_path / "few").mkdir()
-    few = rated(tmp_path / "few", capsys, "leduc", "call", "--deals", str(FEWEST - 1))
+    few = rated(tmp_path / "few", capsys, "leduc", "call", "--deals", str(core.FEWEST - 1))
     figures = [
         few["rating"],
         few["return"],
         *few["members"].values(),
         *(one["rating"] for one in few["roles"].values()),
     ]
-    assert {(one["low"], one["high"]) for one in figures} == {(None, None)} and paired(few, result) is None
+    assert {(one["low"], one["high"]) for one in figures} == {(None, None)} and core.paired(few, result) is None
     code, out, said = run(
         capsys, "evaluate", "reference", "leduc", "call", "--deals", "9", "--out", str(tmp_path / "few")
     )
     assert code == 0 and f" {few['rating']['mean']:.0f} " in out and "[" not in out.partition("written")[0]
-    more = f"no intervals: they need {FEWEST} deals; the same command with --deals {FEWEST} goes on"
+    more = f"no intervals: they need {core.FEWEST} deals; the same command with --deals {core.FEWEST} goes on"
     assert more in " ".join(out.split())
     for line in (
         "chips per game: what the player has, the mean of all games",
@@ -220,7 +208,7 @@ def test_a_result_is_complete_at_any_time(tmp_path, capsys, monkeypatch):
         if path.suffix != ".json":
             return write(path, text, *arguments)
         write(path, text[: len(text) // 2], *arguments)
-        assert file.read_text() == kept and len(read_results(tmp_path)[0]) == 1  # as another process sees it
+        assert file.read_text() == kept and len(core.read_results(tmp_path)[0]) == 1  # as another process sees it
         raise OSError("the disk is full")
 
     monkeypatch.setattr(Path, "write_text", half)

@@ -1,6 +1,7 @@
 """Signals that stop a run, while the run must not be interrupted."""
 
 import signal
+from contextlib import closing
 
 import pytest
 from parlour.training.parallel.tasks import held_back
@@ -39,7 +40,7 @@ def test_ctrl_c_while_metrics_are_written_comes_after_they_are_whole(tmp_path, m
         written.append(name)
 
     monkeypatch.setattr(metrics._board, "add_scalar", add_scalar)
-    with metrics, pytest.raises(KeyboardInterrupt):
+    with closing(metrics), pytest.raises(KeyboardInterrupt):
         metrics.write({"loss": 1.0, "reward": 2.0}, 64)
     assert written == ["loss", "reward"]
     assert (tmp_path / "metrics.jsonl").read_text() == '{"steps": 64, "loss": 1.0, "reward": 2.0}\n'

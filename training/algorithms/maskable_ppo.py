@@ -12,13 +12,11 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger
 
-from ...envs import Game
-from ...envs.core.encoder import Layout
+from ...envs import Game, Layout
 from ...envs.core.files import replacing
 from ...envs.core.options import named, one_of
 from ...wrappers.policies.base import TrainedFor
 from ...wrappers.policies.mlp import MlpPolicy
-from ...wrappers.policies.sb3 import SB3Policy
 from ...wrappers.rl.sb3 import ColumnSelector, SB3VecEnv
 from ...wrappers.rl.single_agent import SingleAgentTables
 from ..learning.league import League
@@ -39,7 +37,7 @@ OF_SB3 = (
 class MaskablePPOConfig(TrainConfig):
     """Settings of a run with MaskablePPO. Those of the algorithm have the names of Stable-Baselines3."""
 
-    self_play: float = 0.0
+    self_play: Share = 0.0
     """Share of the opponents that are the learner itself, copied at the beginning of each rollout. Change it to 1 for
     one policy that learns in all seats."""
     checkpoint_slots: Annotated[int, at_least(0)] = CHECKPOINT_SLOTS
@@ -108,7 +106,15 @@ class Learner:
             game, config.n_envs, league.pool(), random_start_steps=(most, most), encoder=config.encoder or None
         )
         self.env = SB3VecEnv(self.tables, config.reward_scale)
-        self.model = _new_model(config, self.env)
+        columns = _columns(config.observation_slices, self.env.seats.layout)
+        selector = {"features_extractor_class": ColumnSelector, "features_extractor_kwargs": {"columns": columns}}
+        networks = {
+            "net_arch": {"pi": list(config.net_arch), "vf": list(config.critic_net_arch or config.net_arch)},
+            "activation_fn": getattr(torch.nn, config.activation_fn),
+            **(selector if columns else {}),
+        }
+        settings = {name: getattr(config, name) for name in OF_SB3}
+        self.model = _Model("MlpPolicy", self.env, policy_kwargs=networks, device="cpu", **settings)
         self.model.first_ent_coef = config.ent_coef
 
     @property
@@ -132,23 +138,16 @@ class Learner:
         order = random.permutation(len(demonstrations.actions))
         with _torch_settings():
             for start in range(0, len(order), size):
-                log_prob = self._clone_batch(demonstrations, order[start : start + size])
-        return float(log_prob.mean().exp())
-
-    def _clone_batch(self, demonstrations: Demonstrations, rows: Any) -> torch.Tensor:
-        """Take one gradient step and return the log-probabilities of the teacher's actions before it."""
-        model, policy = self.model, self.model.policy
-        observations = torch.as_tensor(demonstrations.observations[rows])
-        actions = torch.as_tensor(demonstrations.actions[rows])
-        masks = demonstrations.masks[rows] != 0
-        values, log_prob, _entropy = policy.evaluate_actions(observations, actions, masks)
-        returns = torch.as_tensor(demonstrations.returns[rows] * np.float32(self.config.reward_scale))
-        loss = -log_prob.mean() + model.vf_coef * torch.nn.functional.mse_loss(values[:, 0], returns)
-        policy.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(policy.parameters(), model.max_grad_norm)
-        policy.optimizer.step()
-        return torch.as_tensor(log_prob.detach())
+                seen, masks, actions, gained = (column[order[start : start + size]] for column in demonstrations)
+                given = torch.as_tensor(seen), torch.as_tensor(actions)
+                values, log_prob, _entropy = policy.evaluate_actions(*given, masks != 0)
+                returns = torch.as_tensor(gained * np.float32(self.config.reward_scale))
+                value_loss = torch.nn.functional.mse_loss(values[:, 0], returns)
+                policy.optimizer.zero_grad()
+                (self.model.vf_coef * value_loss - log_prob.mean()).backward()  # type: ignore[no-untyped-call]
+                torch.nn.utils.clip_grad_norm_(policy.parameters(), self.model.max_grad_norm)
+                policy.optimizer.step()
+        return float(log_prob.detach().mean().exp())
 
     def policy(self, seed: int | None = None) -> MlpPolicy:
         """Return a copy of the current policy, in NumPy."""
@@ -156,10 +155,6 @@ class Learner:
         encoder = self.tables.tables.encoder
         copy.set_trained_for(TrainedFor.of(self.tables.game, encoder, self.config.preset, self.config.reward_scale))
         return copy
-
-    def current_policy(self, seed: int | None = None) -> SB3Policy:
-        """Return the live policy, in torch."""
-        return SB3Policy(self.model, seed=seed)
 
     def save(self, folder: Path) -> None:
         """Write ``model.zip``."""
@@ -202,22 +197,6 @@ class _Model(MaskablePPO):
 
     def _excluded_save_params(self) -> list[str]:
         return [*super()._excluded_save_params(), "remaining", "first_ent_coef"]
-
-
-def _new_model(config: MaskablePPOConfig, env: SB3VecEnv) -> _Model:
-    columns = _columns(config.observation_slices, env.seats.layout)
-    selector = {"features_extractor_class": ColumnSelector, "features_extractor_kwargs": {"columns": columns}}
-    return _Model(
-        "MlpPolicy",
-        env,
-        **{name: getattr(config, name) for name in OF_SB3},
-        policy_kwargs={
-            "net_arch": {"pi": list(config.net_arch), "vf": list(config.critic_net_arch or config.net_arch)},
-            "activation_fn": getattr(torch.nn, config.activation_fn),
-            **(selector if columns else {}),
-        },
-        device="cpu",
-    )
 
 
 def _columns(slices: tuple[str, ...], layout: Layout) -> list[int]:

@@ -8,7 +8,7 @@ about each of them, and averaged weights for the saved policy. With the setting 
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -19,19 +19,9 @@ from torch import nn
 
 from ...envs import Game
 from ...envs.core.files import replacing
-from ...envs.core.rng import streams
-from ...wrappers.policies.base import TrainedFor, draw
+from ...wrappers.policies.base import TrainedFor
 from ...wrappers.policies.mlp import MlpPolicy
-from ..learning.collector import (
-    Engine,
-    Relabelling,
-    RolloutBatch,
-    critic_encoder,
-    find_engine,
-    make_networks,
-    only_two_compete,
-    shuffled,
-)
+from ..learning import collector
 from ..learning.league import League
 from ..learning.learner import Demonstrations, Monitor
 from ..learning.mirror_descent import MirrorDescent
@@ -58,17 +48,17 @@ class Learner:
     Config: ClassVar[type[TrainConfig]] = SelfPlayConfig
 
     def __init__(self, config: SelfPlayConfig, game: Game, league: League) -> None:
-        if config.exploration and not only_two_compete(game):
+        if config.exploration and not collector.only_two_compete(game):
             raise ValueError(
                 f"exploration={config.exploration}: need 0 in {game.id}, where a seat's returns would keep the random "
                 "actions of the others: they are weighed out only where one of two seats wins what the other loses"
             )
         self.config = config
         self.game = game
-        self.engine = find_engine(config.engine)(config, game, league.pool())
+        self.engine = collector.find_engine(config.engine)(config, game, league.pool())
         self.timesteps = 0
         self._version = 0
-        self._actor, self._critic = (net.to(config.device) for net in make_networks(config, game))
+        self._actor, self._critic = (net.to(config.device) for net in collector.make_networks(config, game))
         self._average = copy_of(self._actor)
         self._averaged = 0  # gradient steps in the average
         self._parameters = [*self._actor.parameters(), *self._critic.parameters()]
@@ -85,12 +75,16 @@ class Learner:
         # Only the engine gpu brings minibatches that have the same size in every rollout.
         self._update = Recorded(self._gradient_step, device, capture_on(device) if config.engine == "gpu" else None)
         self._rate = torch.zeros((), device=device) if device.type == "cuda" else None
-        self._types = None if config.ent_prior == "actions" else _one_hot_types(game).to(config.device)
+        self._types: torch.Tensor | None = None  # which actions are of which type, float32[A, T]
+        if config.ent_prior == "action_types":  # without descriptions all actions are of one type
+            types = [each.action_types for each in game.view.action_ranges for _ in range(each.start, each.stop)]
+            columns = torch.tensor([sorted(set(types)).index(each) for each in types] or [0] * game.num_actions)
+            self._types = nn.functional.one_hot(columns).float().to(config.device)
         self._mean_square = 0.0  # of the advantages, a running mean
         self._resumed = False
 
     @property
-    def tables(self) -> Engine:
+    def tables(self) -> collector.Engine:
         """Where it learns."""
         return self.engine
 
@@ -140,9 +134,9 @@ class Learner:
 
     # Updates.
 
-    def _learn(self, batches: Sequence[RolloutBatch], used: float) -> dict[str, float]:
+    def _learn(self, batches: Sequence[collector.RolloutBatch], used: float) -> dict[str, float]:
         """Update the networks with batches. `used` is the share of the budget that has been used, 0 to 1."""
-        config, batch = self.config, shuffled(batches, self._random)
+        config, batch = self.config, collector.shuffled(batches, self._random)
         rate, ent_coef, kl_coef = (
             schedule.at(used) for schedule in (config.learning_rate, config.ent_coef, config.kl_coef)
         )
@@ -165,25 +159,21 @@ class Learner:
         """Make the gradient steps of PPO, and return the means of their statistics."""
         config = self.config
         totals = torch.zeros(len(STATISTICS), dtype=torch.float64, device=config.device)
-        minibatches = list(self._minibatches(len(batch["actions"])))
-        for rows in minibatches:
-            part = {name: values[rows].to(config.device) for name, values in batch.items()}
-            self._averaged += 1
-            # At first a mean in which the n-th step weighs n, so that the random first weights have no share.
-            pace = max(1 - config.average_decay, 2 / (1 + self._averaged))
-            totals += self._update(*coefficients, pace, **part)
-        means = (totals / len(minibatches)).tolist()
+        count = len(batch["actions"])
+        parts = max(1, round(count / config.batch_size))
+        ends = [count * part // parts for part in range(parts + 1)]
+        for _ in range(config.n_epochs):  # the decisions are shuffled already, the minibatches in every epoch
+            for number in self._random.permutation(parts):
+                rows = slice(ends[number], ends[number + 1])
+                part = {name: values[rows].to(config.device) for name, values in batch.items()}
+                self._averaged += 1
+                # At first a mean in which the n-th step weighs n, so that the random first weights have no share.
+                pace = max(1 - config.average_decay, 2 / (1 + self._averaged))
+                totals += self._update(*coefficients, pace, **part)
+        means = (totals / (parts * config.n_epochs)).tolist()
         metrics = {f"train/{name}": value for name, value in zip(STATISTICS, means, strict=True)}
         metrics["train/value_loss"] /= config.reward_scale**2
         return metrics
-
-    def _minibatches(self, count: int) -> Iterator[slice]:
-        """Return the minibatches of all epochs: the decisions are shuffled once, the minibatches in every epoch."""
-        parts = max(1, round(count / self.config.batch_size))
-        ends = [count * part // parts for part in range(parts + 1)]
-        for _ in range(self.config.n_epochs):
-            for part in self._random.permutation(parts):
-                yield slice(ends[part], ends[part + 1])
 
     def _gradient_step(
         self, scale: float, ent_coef: float, kl_coef: float, rate: float, pace: float, **part: torch.Tensor
@@ -220,8 +210,9 @@ class Learner:
         policy_loss = -torch.minimum(ratio * advantages, clipped * advantages).mean() - expected
         entropy = -_expected(probabilities, log_probs, legal)
         bonus = entropy
-        if self._types is not None:
-            bonus = bonus - _expected(probabilities, _log_sizes(legal, self._types), legal)
+        if self._types is not None:  # the logarithm of the number of legal actions of its type, of every action
+            log_sizes = (legal.float() @ self._types).clamp(min=1).log() @ self._types.T
+            bonus = bonus - _expected(probabilities, log_sizes, legal)
         loss = policy_loss - ent_coef * bonus + VF_COEF * value_loss / scale**2
         before = _expected(probabilities, log_probs - part["log_probs"], legal)
         if any(config.kl_coef[:2]):
@@ -248,7 +239,7 @@ class Learner:
         With the setting `relabel` it sees them under names of its own, as in self-play.
         """
         config, order = self.config, random.permutation(len(demonstrations.actions))
-        names = Relabelling(self.game, config.encoder, 1, config.seed) if config.relabel else None
+        names = collector.Relabelling(self.game, config.encoder, 1, config.seed) if config.relabel else None
         with torch_threads():
             for start in range(0, len(order), CLONING_BATCH_SIZE):
                 rows = order[start : start + CLONING_BATCH_SIZE]
@@ -274,17 +265,13 @@ class Learner:
         """Return a copy of the current policy, in NumPy, of the averaged weights with `average_decay`, the
         average policy with mirror descent, and with the `temperature` of the settings."""
         net = self._average if self.config.average_decay or self._mirror else self._actor
-        hidden = self.game.encoders[critic_encoder(self.config, self.game)].full_information
+        hidden = self.game.encoders[collector.critic_encoder(self.config, self.game)].full_information
         critic = () if hidden else numpy_network(self._critic)
         actor = numpy_network(net).divided(self.config.temperature)
         copy = MlpPolicy(actor, seed=seed, critic=critic)
         encoder = self.config.encoder or self.game.encoder
         copy.set_trained_for(TrainedFor.of(self.game, encoder, self.config.preset, self.config.reward_scale))
         return copy
-
-    def current_policy(self, seed: int | None = None) -> "_Current":
-        """Return the live policy, which changes while the learner learns."""
-        return _Current(self, seed)
 
     def save(self, folder: Path) -> None:
         """Write ``selfplay.pt`` and the files of the engine."""
@@ -322,36 +309,6 @@ class Learner:
         learner.engine.load(folder, state["engine"])
         learner._resumed = True
         return learner
-
-
-class _Current:
-    """The learner's live policy."""
-
-    def __init__(self, learner: Learner, seed: int | None) -> None:
-        self._learner = learner
-        self._words = streams(seed, 1)
-        self.encoder = learner.config.encoder or learner.game.encoder
-
-    @torch.no_grad()
-    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
-        """Return a legal action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
-        log_probs = self._learner._forward.log_probs(self._learner._actor, observations, masks)
-        actions = np.zeros(len(masks), np.int64)
-        draw(log_probs.exp().cpu().numpy(), self._words, actions)
-        return actions
-
-
-def _one_hot_types(game: Game) -> torch.Tensor:
-    """Return which actions are of which type, float32[A, T]; without descriptions all actions are of one type."""
-    types = [each.action_types for each in game.view.action_ranges for _ in range(each.start, each.stop)]
-    names = sorted(set(types))
-    columns = torch.tensor([names.index(each) for each in types] or [0] * game.num_actions)
-    return nn.functional.one_hot(columns).float()
-
-
-def _log_sizes(legal: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
-    """Return for every action the logarithm of the number of legal actions of its type, at least 0: float32[N, A]."""
-    return (legal.float() @ types).clamp(min=1).log() @ types.T
 
 
 def _expected(probabilities: torch.Tensor, values: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:

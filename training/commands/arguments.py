@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
-from cyclopts.types import NonNegativeFloat, Port, PositiveFloat, PositiveInt
+from cyclopts.types import NonNegativeFloat, NonNegativeInt, Port, PositiveFloat, PositiveInt
 from cyclopts.validators import Number
 
 from ...wrappers.agents import StateView
@@ -220,7 +220,7 @@ class PromptArguments(ModelArguments, ViewArguments):
     """The language model of the agent llm, and how it is asked."""
 
     def facts(self) -> dict[str, Any]:
-        """Return what the model's play depends on, as JSON; of the prompts a digest."""
+        """Return the settings of the model's play, as JSON; of the prompts a digest."""
         import msgspec
 
         from ...wrappers.agents.language_model import without_secrets
@@ -271,7 +271,7 @@ class TableArguments:
 class SessionArguments:
     """The seed and the log."""
 
-    seed: int | None = None
+    seed: NonNegativeInt | None = None
     """Seed of all random numbers. Default: a random one."""
     log: Path | None = None
     """File to which the match log is appended, as JSON Lines, hidden cards included (see `parlour replay`)."""

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from cyclopts import Parameter
+from cyclopts.types import PositiveInt
 
 from ...envs import find
 from ...envs.core.options import with_options
@@ -19,7 +20,7 @@ def command(
     game: Annotated[str, Parameter(name="GAME")],
     *,
     options: tuple[str, ...] = (),
-    episodes: int = EPISODES,
+    episodes: PositiveInt = EPISODES,
     laws: tuple[str, ...] = (),
 ) -> None:
     """Test the laws on a game, and print for each whether it holds.
@@ -34,8 +35,6 @@ def command(
         episodes: Random episodes per law.
         laws: The names of the laws to test. Default: all.
     """
-    if episodes < 1:
-        raise ValueError(f"--episodes {episodes}: at least 1 is needed")
     function = load_own(game) if ":" in game else find(game)
     checked = with_options(function, dict(map(pair, options)))
     source = f"{function.__module__}:{function.__qualname__}"

@@ -6,7 +6,6 @@ import shutil
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -16,12 +15,9 @@ import numpy as np
 from rich.table import Table
 
 from ...envs.core.counted import counted
-from ...wrappers.agents.base import Agent
-from ...wrappers.live.common.server import ServerSettings
+from ...wrappers import MatchLog, PokerRules, ServerSettings
 from ...wrappers.live.poker.agent import PokerResult, SeatRequest, play
 from ...wrappers.live.poker.host import LIMITS, PokerHost, PokerTimes
-from ...wrappers.live.poker.host_session import PokerRules
-from ...wrappers.logs.match_log import MatchLog
 from ..evaluation.duplicate import Score, cells
 from ..learning.run_folder import RUNS
 from ..parallel.tasks import HERE
@@ -56,8 +52,25 @@ def command(*, minutes: float = 1.0, deals: int = 5_000, hands: int = 200, seed:
         "2. Evaluate: it plays against three bots (half a minute).\n"
         "3. Play live: it plays against programs over the network of this machine (half a minute)."
     )
-    folder = _train(console, minutes, seed, runs)
-    _evaluate(console, folder, deals, seed)
+    from ..runs.config import load_config  # loads torch
+    from ..runs.run import train
+
+    console.rule("1. Train")
+    console.print(
+        "Two players with 100 big blinds each. It plays 256 tables at once on one core, against bots and its own past."
+    )
+    run = runs / f"demo-{time.strftime('%Y%m%d-%H%M%S')}"
+    # A minute is short: mostly against the bots of the evaluation, the strongest most often, and less against itself.
+    pool = {"call": 1.0, "tight": 4.0, "random": 0.5}
+    config = load_config("holdem", minutes=minutes, seed=seed, run=run, past_checkpoints=0.2, bots=pool)
+    folder = train(config, ["parlour", "demo"])
+    console.rule("2. Evaluate")
+    console.print(
+        "Every deal is played twice, with the policy in either seat, so that good cards cancel out. The return is what "
+        "it wins from each bot per hand; the true mean lies within the interval 95 times in 100."
+    )
+    played, report = DealsArguments(against=("random", *SEATED), deals=deals), ReportArguments(seed=seed)
+    evaluate.command(PolicyArguments(str(folder)), played=played, workers=HERE, report=report)
     log = folder / LOG
     console.print(_live(console, folder, hands, seed, log))
     console.print(
@@ -82,35 +95,6 @@ def _tell_next(console: Console, folder: Path) -> None:
     width = max(map(len, steps))
     lines = (f"  {command:{width}}   # {meaning}" for command, meaning in steps.items())
     console.say("", "What to do next:", *lines)
-
-
-def _train(console: Console, minutes: float, seed: int, runs: Path) -> Path:
-    from ..runs.config import load_config
-    from ..runs.run import train
-
-    console.rule("1. Train")
-    console.print(
-        "Two players with 100 big blinds each. It plays 256 tables at once on one core, against bots and its own past."
-    )
-    run = runs / f"demo-{time.strftime('%Y%m%d-%H%M%S')}"
-    # A minute is short: mostly against the bots of the evaluation, the strongest most often, and less against itself.
-    pool = {"call": 1.0, "tight": 4.0, "random": 0.5}
-    config = load_config("holdem", minutes=minutes, seed=seed, run=run, past_checkpoints=0.2, bots=pool)
-    return train(config, ["parlour", "demo"])
-
-
-def _evaluate(console: Console, folder: Path, deals: int, seed: int) -> None:
-    console.rule("2. Evaluate")
-    console.print(
-        "Every deal is played twice, with the policy in either seat, so that good cards cancel out. The return is what "
-        "it wins from each bot per hand; the true mean lies within the interval 95 times in 100."
-    )
-    evaluate.command(
-        PolicyArguments(str(folder)),
-        played=DealsArguments(against=("random", *SEATED), deals=deals),
-        workers=HERE,
-        report=ReportArguments(seed=seed),
-    )
 
 
 def _live(console: Console, folder: Path, hands: int, seed: int, log: Path) -> Table:
@@ -144,7 +128,13 @@ def _live(console: Console, folder: Path, hands: int, seed: int, log: Path) -> T
             server=ServerSettings(limits=replace(LIMITS, rate=None)),
             on_event=note,
         )
-        trained, *_others = asyncio.run(_played(host, agents))
+
+        async def played() -> list[PokerResult]:
+            async with host:
+                seated = (play(host.url, player, seat=SeatRequest(name=name)) for name, player in agents.items())
+                return await asyncio.gather(*seated)
+
+        trained, *_others = asyncio.run(played())
     rows = []
     for name, chips in won.items():
         score = Score.of(np.array(chips) / BIG_BLIND, "", len(chips)) if len(chips) > 1 else None
@@ -154,11 +144,3 @@ def _live(console: Console, folder: Path, hands: int, seed: int, log: Path) -> T
         f"{counted(trained.actions, 'actions')}, {trained.rejected} refused, {trained.replaced} replaced"
     )
     return table_of(["who", "chips", "big blinds per hand", "95 % interval"], rows, title)
-
-
-async def _played(host: PokerHost, agents: Mapping[str, Agent]) -> list[PokerResult]:
-    """Let the agents play at the host's table until it ends."""
-    async with host:
-        return await asyncio.gather(
-            *(play(host.url, player, seat=SeatRequest(name=name)) for name, player in agents.items())
-        )

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from functools import partial
 from itertools import count, cycle
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -16,14 +15,12 @@ from typing import Annotated, Any, cast
 from cyclopts import Parameter
 from yarl import URL
 
-from ...envs import GAMES, Game
+from ...envs import GAMES, Game, TurnState
 from ...envs import game as make_game
-from ...envs.core.turn_state import TurnState
 from ...envs.mafia.bots import PERSONALITIES
-from ...wrappers.agents.base import Agent
+from ...wrappers import Agent, PolicyAgent
 from ...wrappers.agents.language_model import Model, ModelStatistics
 from ...wrappers.agents.llm import LLMAgent, statistics_of
-from ...wrappers.agents.policy import PolicyAgent
 from ...wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
 from ...wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes
 from ...wrappers.live.common.activity import Activity
@@ -41,25 +38,14 @@ from ...wrappers.policies.base import LearnedPolicy
 from ..evaluation.duplicate import RunningScore
 from ..runs.config import platform_presets, preset_options
 from ..terminal.console import Console
-from . import lookup
-from .arguments import (
-    AccessArguments,
-    AddressArguments,
-    LiveArguments,
-    ModelArguments,
-    PlayerArguments,
-    PlayerName,
-    PromptArguments,
-    Seconds,
-    secret,
-)
+from . import arguments, lookup
 from .supervisor import TRY_AGAIN, serving, supervised
 
-ARENA_PORT = AddressArguments(port=8100)
+ARENA_PORT = arguments.AddressArguments(port=8100)
 
 
 def deploy_arena(
-    deployed: PlayerArguments,
+    deployed: arguments.PlayerArguments,
     *,
     name: str | None = None,
     arena: str | None = None,
@@ -68,12 +54,12 @@ def deploy_arena(
     poll: float = 0.5,
     claim_token: str | None = None,
     endpoint: str | None = None,
-    listening: AddressArguments = ARENA_PORT,
+    listening: arguments.AddressArguments = ARENA_PORT,
     deadline: float = 24.0,
-    access: AccessArguments,
+    access: arguments.AccessArguments,
     matches: int | None = None,
-    llm: PromptArguments,
-    live: LiveArguments,
+    llm: arguments.PromptArguments,
+    live: arguments.LiveArguments,
 ) -> None:
     """Play on TurnState arenas: serve POST /act, /match_start, /match_end, or poll sessions.
 
@@ -94,22 +80,18 @@ def deploy_arena(
     if invites and not sessions:
         raise ValueError("--invites needs --sessions")
     run, console, chosen = deployed.run, Console(), _game(deployed)
-    making = lookup.agents_as(llm, [run], deadline)
+    making, statistics = lookup.agents_as(llm, [run], deadline), ModelStatistics()
 
     def make() -> Agent:
+        """Return the agent; of a language model one for each match, with a memory of its own."""
         one = making(run, chosen, live.seed)
         watch_table(run, one)
-        return one
-
-    def for_match() -> Agent:
-        """Return a language model for one match, with a memory of its own."""
-        one = make()
-        if isinstance(one, LLMAgent) and isinstance(playing, LLMAgent):
-            one.statistics = playing.statistics
+        if isinstance(one, LLMAgent):
+            one.statistics = statistics
         return one
 
     playing = make()
-    player = ArenaAgent(name or Path(run).stem, playing, for_match=for_match if run == lookup.LLM else None)
+    player = ArenaAgent(name or Path(run).stem, playing, for_match=make if run == lookup.LLM else None)
     activity = Activity(statistics=player.statistics, models=counts_of(run, playing, player.statistics))
     lookup.warn_about_differences([(run, playing)], chosen)
     with supervised(live, console) as supervisor:
@@ -137,9 +119,8 @@ def deploy_arena(
                         console.say(f"{player.agent_id} plays in {sessions} sessions at once (Ctrl-C ends it)")
                         await polling.play(sessions, matches, invites)
                 finally:
-                    if polling.claim_token != claim_token:
-                        told = "the arena's token for the name, for PARLOUR_CLAIM_TOKEN:"
-                        console.say(f"{told} {polling.claim_token}")
+                    if (token := polling.claim_token) != claim_token:
+                        console.say(f"the arena's token for the name, for PARLOUR_CLAIM_TOKEN: {token}")
 
             supervisor.run(poll_sessions(), activity)
             return
@@ -148,19 +129,18 @@ def deploy_arena(
         )
         activity = replace(activity, counts=lambda: {"matches": server.matches, "turns": server.turns})
 
-        async def played() -> None:
-            if arena is not None:
-                await server.register(arena, access.token)
-                console.say(f"registered at {arena}")
-            await server.played(matches)
+        async def answer() -> None:
+            async with server:
+                console.say(f"{player.agent_id} answers at {server.endpoint} (Ctrl-C ends it)")
+                if arena is not None:
+                    await server.register(arena, access.token)
+                    console.say(f"registered at {arena}")
+                await server.played(matches)
 
-        stay = serving(
-            server, console, lambda: [f"{player.agent_id} answers at {server.endpoint} (Ctrl-C ends it)"], played
-        )
-        supervisor.run(stay, activity)
+        supervisor.run(answer(), activity)
 
 
-def _game(deployed: PlayerArguments) -> Game:
+def _game(deployed: arguments.PlayerArguments) -> Game:
     """Return the game.
 
     Raises:
@@ -173,18 +153,18 @@ def _game(deployed: PlayerArguments) -> Game:
     return lookup.game_of(deployed.run, deployed.game, deployed.options, deployed.seats)
 
 
-MAFIA_PORT = AddressArguments(port=3010)
+MAFIA_PORT = arguments.AddressArguments(port=3010)
 
 
 def deploy_mafia(
     run: Annotated[str, Parameter(name="RUN")],
     *,
-    language_model: ModelArguments,
+    language_model: arguments.ModelArguments,
     players: int | None = None,
-    listening: AddressArguments = MAFIA_PORT,
+    listening: arguments.AddressArguments = MAFIA_PORT,
     deadline: float = 25.0,
-    access: AccessArguments,
-    live: LiveArguments,
+    access: arguments.AccessArguments,
+    live: arguments.LiveArguments,
 ) -> None:
     """Serve agents over WebSocket to mafia hosts, until Ctrl-C.
 
@@ -243,7 +223,7 @@ FOR_GOOD = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeatArguments(SeatRequest, AccessArguments):
+class SeatArguments(SeatRequest, arguments.AccessArguments):
     """The seat."""
 
     url: str | None = None
@@ -264,28 +244,28 @@ class SeatArguments(SeatRequest, AccessArguments):
         url = self.api or self.url or ""
         if self.api is not None or "token" in URL(url).query:
             return url
-        token = secret(None, self.session_token_file) or os.environ.get("PARLOUR_SESSION_TOKEN")
+        token = arguments.secret(None, self.session_token_file) or os.environ.get("PARLOUR_SESSION_TOKEN")
         return str(URL(url).update_query(token=token)) if token else url
 
     def request(self, name: str) -> SeatRequest:
         """Return which seat is wanted, with the secrets; `name` is that of an agent to which none was given."""
         given = {one.name: getattr(self, one.name) for one in fields(SeatRequest)}
-        given |= {"api_key": secret(self.api_key, self.api_key_file), "access_token": self.token}
+        given |= {"api_key": arguments.secret(self.api_key, self.api_key_file), "access_token": self.token}
         return SeatRequest(**{**given, "name": self.name or name})
 
 
 def deploy_poker(
-    run: PlayerName,
+    run: arguments.PlayerName,
     *,
     where: SeatArguments,
     ca_file: Path | None = None,
     one_table: bool = False,
     hands: int | None = None,
     until: datetime | None = None,
-    deadline: Seconds | None = None,
+    deadline: arguments.Seconds | None = None,
     search: bool | None = None,
-    llm: PromptArguments,
-    live: LiveArguments,
+    llm: arguments.PromptArguments,
+    live: arguments.LiveArguments,
 ) -> None:
     """Let a policy, a bot, a language model or a person (human) play at live poker tables.
 
@@ -308,6 +288,18 @@ def deploy_poker(
     address, console, counts = where.location, Console(), Counter[str]()
     statistics, link, score = AgentStatistics(), Link(), RunningScore(PER_HAND)
 
+    def tell(event: PokerEvent) -> None:
+        if isinstance(event, SeatTaken):
+            console.print(f"playing in seat {event.seat}")
+        elif isinstance(event, HandEnded):
+            counts["hands"] += 1
+            counts["chips"] += event.net
+            if event.stack is None:
+                console.print(f"hand {event.hand}: {event.won} chips from the pot")
+            else:
+                score.add(event.net / event.big_blind)
+                console.print(f"hand {event.hand}: {event.net:+,} chips, stack {event.stack:,}")
+
     if run == lookup.HUMAN:
         live = replace(live, status_every=0.0)  # status lines would be in the person's way
     with supervised(live, console) as supervisor:
@@ -324,7 +316,7 @@ def deploy_poker(
             length=PlayLength(hands=hands, until=until, keep_playing=where.api is not None and not one_table),
             client=ClientSettings(deadline=deadline, ca_file=ca_file),
             log=supervisor.log,
-            monitoring=Monitoring(statistics=statistics, link=link, on_event=partial(_tell, console, counts, score)),
+            monitoring=Monitoring(statistics=statistics, link=link, on_event=tell),
         )
         activity = Activity(
             counts=lambda: counts,
@@ -346,32 +338,19 @@ def deploy_poker(
         raise SystemExit(TRY_AGAIN)
 
 
-def _tell(console: Console, counts: Counter[str], score: RunningScore, event: PokerEvent) -> None:
-    if isinstance(event, SeatTaken):
-        console.print(f"playing in seat {event.seat}")
-    elif isinstance(event, HandEnded):
-        counts["hands"] += 1
-        counts["chips"] += event.net
-        if event.stack is None:
-            console.print(f"hand {event.hand}: {event.won} chips from the pot")
-        else:
-            score.add(event.net / event.big_blind)
-            console.print(f"hand {event.hand}: {event.net:+,} chips, stack {event.stack:,}")
-
-
-TANGRAM_PORT = AddressArguments(port=5000)
+TANGRAM_PORT = arguments.AddressArguments(port=5000)
 
 
 def deploy_tangram(
-    run: PlayerName,
+    run: arguments.PlayerName,
     *,
-    listening: AddressArguments = TANGRAM_PORT,
+    listening: arguments.AddressArguments = TANGRAM_PORT,
     options: tuple[str, ...] = (),
     deadline: float = 10.0,
     search: bool = False,
     matches: int | None = None,
-    llm: PromptArguments,
-    live: LiveArguments,
+    llm: arguments.PromptArguments,
+    live: arguments.LiveArguments,
 ) -> None:
     """Serve a policy, a bot or a language model to live tangram games, which connect to it by WebSocket.
 
@@ -407,11 +386,10 @@ def deploy_tangram(
             useful=useful_moves,
             log=supervisor.log,
         )
-        turns = server.statistics
         activity = Activity(
             counts=lambda: {"matches": server.games, "turns": server.turns, "connections": server.connections},
-            statistics=turns,
-            models=counts_of(run, player, turns),
+            statistics=server.statistics,
+            models=counts_of(run, player, server.statistics),
         )
 
         def lines() -> list[str]:
@@ -511,7 +489,7 @@ def maker(
     """Return a function that makes agents as `spec` names them, with different seeds. Saved policies run in a thread.
 
     Args:
-        spec: a personality, ``llm`` or ``llm:PERSONA``, a bot, a run or a policy file.
+        spec: a personality; ``llm``, with all personas in turn, or ``llm:PERSONA``; a bot, a run or a policy file.
         game: mafia with its options.
         model: the language model of ``llm``.
         seed: seed of the agents' choices and texts; None: a random one.
@@ -521,17 +499,21 @@ def maker(
     Raises:
         ValueError: if `spec` is unknown, or cannot play the game.
     """
-    numbers = count()
+    numbers = count(0 if seed is None else seed * 1_000_003)
 
     def own() -> int | None:
-        number = next(numbers)
-        return None if seed is None else seed * 1_000_003 + number
+        return None if seed is None else next(numbers)
 
     if spec in PERSONALITIES:
         config = AgentConfig(type="scripted", scripted_config=ScriptedConfig(personality=cast(Personality, spec)))
         return lambda agent_id, name: MafiaScriptedAgent(agent_id, name, config, seed=own())
     if spec.partition(":")[0] == lookup.LLM:
-        return _language_model_maker(lookup.needed(model), prompts or load_prompts(), spec.partition(":")[2], own)
+        asked, words, persona = lookup.needed(model), prompts or load_prompts(), spec.partition(":")[2]
+        MafiaLLMAgent("p1", "Alice", asked, prompts=words, persona=persona)  # an error now, not in the first match
+        personas = cycle([persona] if persona else list(words.personas) or [""])
+        return lambda agent_id, name: MafiaLLMAgent(
+            agent_id, name, asked, prompts=words, persona=next(personas), seed=own()
+        )
     lookup.located_for(game, spec, *PERSONALITIES, lookup.LLM)
     player = lookup.agent(spec, game, seed)
     assert isinstance(player, PolicyAgent)
@@ -540,14 +522,3 @@ def maker(
         lookup.warn_about_differences([(spec, player)], game)
     worker = None if spec in ("random", *game.bots) else Worker(spec)
     return lambda agent_id, name: MafiaPolicyAgent(agent_id, name, trained, policy, seed=own(), worker=worker)
-
-
-def _language_model_maker(model: Model, prompts: Prompts, persona: str, seed: Callable[[], int | None]) -> MakePolicy:
-    """Return a function that makes language-model agents: with one persona, or ("") with all personas in turn."""
-    MafiaLLMAgent("p1", "Alice", model, prompts=prompts, persona=persona)  # an error now, not in the first match
-    personas = cycle([persona] if persona else list(prompts.personas) or [""])
-
-    def make(agent_id: str, name: str) -> AgentPolicy:
-        return MafiaLLMAgent(agent_id, name, model, prompts=prompts, persona=next(personas), seed=seed())
-
-    return make

@@ -6,6 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
+from functools import partial
+from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
@@ -17,10 +19,10 @@ from ... import zoo
 from ...envs import GAMES, Game, find
 from ...envs.core.counted import counted
 from ...envs.mafia.bots import PERSONALITIES
+from ...wrappers import ArenaAgent, PokerHost, PokerRoom, PokerRules, PokerTimes
 from ...wrappers.agents.base import Agent, printable
 from ...wrappers.agents.language_model import ModelStatistics
 from ...wrappers.agents.llm import LLMAgent, statistics_of
-from ...wrappers.live.arena.agent import ArenaAgent
 from ...wrappers.live.arena.host import ArenaHost, ArenaResult
 from ...wrappers.live.common.activity import Activity
 from ...wrappers.live.common.match_session import Cost, MatchLimits
@@ -29,25 +31,13 @@ from ...wrappers.live.mafia.agent_policy import AgentPolicy, MafiaLimits
 from ...wrappers.live.mafia.agents import MafiaLLMAgent, load_prompts
 from ...wrappers.live.mafia.host import MafiaHost, MafiaResult, RemoteAgent, ServiceConnection
 from ...wrappers.live.mafia.messages import Event
-from ...wrappers.live.poker.host import PokerHost, PokerRoom, PokerTimes
-from ...wrappers.live.poker.host_session import PokerRules
 from ...wrappers.live.poker.messages import in_words
 from ...wrappers.logs.match_log import FirstMatches, MatchLog, SafeMatchLog, opened
 from ...wrappers.replay.log_reader import distinct
 from ..evaluation.arena_results import GameResults, Standings, by_agent, over_all, write_pages
 from ..evaluation.pages import provenance
 from ..terminal.console import Console, table_of
-from . import lookup
-from .arguments import (
-    AccessArguments,
-    AsJson,
-    LiveArguments,
-    ModelArguments,
-    Pause,
-    PromptArguments,
-    Seconds,
-    ServerArguments,
-)
+from . import arguments, lookup
 from .deploy import MakePolicy, maker
 from .supervisor import serving, supervised
 
@@ -57,40 +47,6 @@ ALL = "all"
 Seated = tuple[Game, list[ArenaAgent]]
 Make = Callable[[str, Game, int], Agent]
 """Makes the agent that a name stands for in a game, by its number among the agents."""
-
-
-def games_named(name: str) -> list[str]:
-    """Return the games that a name, several names with commas, or ``all`` name.
-
-    Raises:
-        ValueError: for a game that is unknown, or named twice.
-    """
-    names = list(dict.fromkeys(one.rpartition("-v")[0] for one in GAMES)) if name == ALL else name.split(",")
-    for game in names:
-        find(game)
-    if twice := [one for one in names if names.count(one) > 1]:
-        raise ValueError(f"{twice[0]}: named twice")
-    return names
-
-
-def one_game(
-    name: str, options: Sequence[str], seats: int | None, specs: Sequence[str], others: int, make: Make
-) -> Seated:
-    """Return a game with the agents that play it.
-
-    Args:
-        name: the game.
-        options: its options as ``name=value``.
-        seats: the number of seats; None: the game's default, or one per agent if there are fewer.
-        specs: our agents (see `located`).
-        others: number of agents over HTTP.
-        make: makes an agent.
-
-    Raises:
-        ValueError: for an unknown game, option or agent.
-    """
-    game = _game(name, options, seats, len(specs) + others)
-    return game, _named_agents([(one, _own_spec(one, game) or one) for one in specs], game, game.words, make)
 
 
 def several_games(
@@ -136,13 +92,14 @@ def _able(name: str, specs: Sequence[str], others: int, console: Console) -> tup
             console.print(f"{name}: {reason}", markup=False)
         able = [(spec, own) for spec, own in able if spec not in reasons]
         if not reasons:
-            _require_agents(len(able) + others, game)
-            return game, able
+            return _with_enough(game, len(able) + others), able
 
 
-def _require_agents(coming: int, game: Game, remedy: str = "") -> None:
+def _with_enough(game: Game, coming: int, remedy: str = "") -> Game:
+    """Return the game; ValueError if fewer agents come than it has seats."""
     if coming < game.seats:
         raise ValueError(f"{counted(coming, 'agents')} for {counted(game.seats, 'seats')}{remedy}")
+    return game
 
 
 def _own_spec(spec: str, game: Game) -> str | None:
@@ -187,17 +144,12 @@ class MatchSummary:
 
     Attributes:
         models: what the answers of the language models came to, by name.
+        faults: numbers of answers that were late, failed, or could not be used, by name and what was played instead.
     """
 
     def __init__(self) -> None:
-        self._wins: Counter[str | None] = Counter()
-        self._faults: Counter[tuple[str, str]] = Counter()
+        self._wins, self.faults = Counter[str | None](), Counter[tuple[str, str]]()
         self.models: dict[str, ModelStatistics] = {}
-
-    @property
-    def faults(self) -> int:
-        """Number of answers that were late, failed, or could not be used."""
-        return self._faults.total()
 
     def watch(self, agents: Iterable[AgentPolicy]) -> None:
         """Count the calls of language models among the players of a match, from now on."""
@@ -210,7 +162,7 @@ class MatchSummary:
         self._wins[result.winner] += 1
         for fault in result.faults:
             instead = fault.instead or "the answer is left out or asked for again"
-            self._faults[result.names[fault.agent_id], instead] += 1
+            self.faults[result.names[fault.agent_id], instead] += 1
         won = f"{result.winner} wins" if result.winner else "nobody wins"
         roles = ", ".join(f"{result.names[agent]} {role}" for agent, role in result.roles.items() if role != "villager")
         rounds, faults = counted(result.rounds, "rounds"), counted(len(result.faults), "faults")
@@ -221,7 +173,7 @@ class MatchSummary:
         wins, matches = self._wins, self._wins.total()
         if matches > 1:
             yield f"{counted(matches, 'matches')}: town {wins['town']}, mafia {wins['mafia']}, nobody {wins[None]}"
-        for (name, instead), count in sorted(self._faults.items()):
+        for (name, instead), count in sorted(self.faults.items()):
             yield f"{name}: {count} times in place of its answer: {instead}"
 
 
@@ -229,7 +181,7 @@ Games = Annotated[
     str,
     Parameter(name="GAME", help="A game by name, several with commas between them, or all."),
 ]
-ARENA_PORT = ServerArguments(port=9100)
+ARENA_PORT = arguments.ServerArguments(port=9100)
 MOST_COMING = 16
 """Agents that may come to each game where all are served."""
 SHOWN = 5
@@ -293,10 +245,10 @@ def host_arena(
     failed: Cost = "pass",
     out: Path | None = None,
     samples: NonNegativeInt = 3,
-    listening: ServerArguments = ARENA_PORT,
-    llm: PromptArguments,
-    live: LiveArguments,
-    as_json: AsJson = False,
+    listening: arguments.ServerArguments = ARENA_PORT,
+    llm: arguments.PromptArguments,
+    live: arguments.LiveArguments,
+    as_json: arguments.AsJson = False,
 ) -> None:
     """Play a round robin of one, several or all games between policies, bots and HTTP agents, and print the standings.
 
@@ -318,7 +270,11 @@ def host_arena(
         out: Folder for a page with the standings and replays of matches. Default: none.
         samples: Number of matches of each game whose replay is on the page, from the first on.
     """
-    names = games_named(game)
+    names = list(dict.fromkeys(one.rpartition("-v")[0] for one in GAMES)) if game == ALL else game.split(",")
+    for name in names:
+        find(name)  # an unknown one is an error
+        if names.count(name) > 1:
+            raise ValueError(f"{name}: named twice")
     several = len(names) > 1
     if several and (tournament.wait or options or seats is not None):
         raise ValueError(f"{game} names {len(names)} games: --wait, --seats and --options need a single one")
@@ -331,33 +287,23 @@ def host_arena(
     if several:
         tables = several_games(names, agents, MOST_COMING if tournament.serve else others, make, console)
     else:
-        tables = [one_game(names[0], options, seats, agents, others, make)]
+        coming = len(agents) + others
+        chosen = _game(game, options, seats, coming)
+        own = [(spec, _own_spec(spec, chosen) or spec) for spec in agents]
+        tables = [(chosen, _named_agents(own, chosen, chosen.words, make))]
         if not tournament.serve:
-            remedy = ": name more --agents, --remote, --wait, or --serve"
-            _require_agents(len(agents) + others, tables[0][0], remedy)
+            _with_enough(chosen, coming, ": name more --agents, --remote, --wait, or --serve")
     games = _Games(tables)
     actions = max_actions if max_actions is not None else 0 if several else -1
     limits = MatchLimits(actions=actions or None, rejected=rejected, failed=failed)
+    settings = {"limits": limits, "timeout": timeout, "seed": seed, "server": listening.settings}
     with supervised(live, console) as supervisor, TemporaryDirectory() as folder:
         if out is not None:
             out.mkdir(parents=True, exist_ok=True)  # a folder that cannot be made is told before the matches
-        logs = _Logs(supervisor.log, Path(folder) if out is not None and samples else None, samples)
-
-        def host(game: Game, log: MatchLog | None, further: Sequence[ArenaHost]) -> ArenaHost:
-            return ArenaHost(
-                game,
-                limits=limits,
-                timeout=timeout,
-                seed=seed,
-                server=listening.settings,
-                log=log,
-                on_result=games.count,
-                others=further,
-            )
-
         try:
-            activity = Activity(counts=games.counts, models=games.models)
-            supervisor.run(games.play(host, tournament, logs, console), activity)
+            kept = 0 if out is None else samples
+            work = games.play(tournament, console, supervisor.log, Path(folder), kept, **settings)
+            supervisor.run(work, Activity(counts=games.counts, models=games.models))
         finally:
             if games.played:
                 _report(games, several, as_json, console)
@@ -365,15 +311,6 @@ def host_arena(
                     about = provenance() | {"seed": "random" if seed is None else seed}
                     index = write_pages(out, games.played, games.together, games.models(), about)
                     console.say(f"written: {index}")
-
-
-@dataclass(frozen=True)
-class _Logs:
-    """The log of all matches; and a folder for logs of the first matches of each game, None if they are not kept."""
-
-    log: MatchLog | None
-    folder: Path | None
-    samples: int
 
 
 class _Games:
@@ -393,11 +330,11 @@ class _Games:
         self._arenas: list[ArenaHost] = []
 
     def counts(self) -> dict[str, int]:
-        """Return what has been played, for the status line."""
+        """Return the counts for the status line."""
         return {**self._counts, "tables": sum(len(arena.matches) for arena in self._arenas)}
 
     def models(self) -> dict[str, ModelStatistics]:
-        """Return what the answers of language models came to, by agent and, of several games, by game."""
+        """Return the statistics of language models by agent and, of several games, by game."""
         return {
             one.agent_id if len(self._tables) == 1 else f"{one.agent_id} in {game.name}": one.agent.statistics
             for game, ours in self._tables
@@ -416,29 +353,39 @@ class _Games:
 
     async def play(
         self,
-        host: Callable[[Game, MatchLog | None, Sequence[ArenaHost]], ArenaHost],
         tournament: TournamentArguments,
-        logs: _Logs,
         console: Console,
+        log: MatchLog | None,
+        folder: Path,
+        samples: int,
+        **settings: Any,
     ) -> None:
-        """Play all games; also of one that is stopped the results are kept."""
+        """Play all games; also of one that is stopped the results are kept.
+
+        Args:
+            tournament: what is played.
+            console: where it is told.
+            log: the log of all matches.
+            folder: for logs of the first matches of each game.
+            samples: the number of these matches.
+            settings: of the arenas.
+        """
         for tables in [self._tables] if tournament.serve else [[table] for table in self._tables]:
             with ExitStack() as stack:
-                self._arenas, kept = [], list[Path | None]()
+                self._arenas = []
                 for game, _ in reversed(tables):
-                    kept.insert(0, None if logs.folder is None else logs.folder / f"{game.name}.jsonl")
-                    own = opened(logs.log) if kept[0] is None else FirstMatches(kept[0], logs.samples, logs.log)
-                    further = self._arenas if len(kept) == len(tables) else ()
-                    self._arenas = [host(game, stack.enter_context(own), further), *self._arenas]
+                    own = FirstMatches(folder / f"{game.name}.jsonl", samples, log) if samples else opened(log)
+                    settings["others"] = self._arenas if len(self._arenas) + 1 == len(tables) else ()
+                    arena = ArenaHost(game, log=stack.enter_context(own), on_result=self.count, **settings)
+                    self._arenas = [arena, *self._arenas]
                 try:
                     async with self._arenas[0]:
                         await tournament.play(self._arenas, [ours for _, ours in tables], console)
                 finally:
-                    for arena, file in zip(self._arenas, kept, strict=True):
-                        begun = bool(self._arenas[0].url)
-                        if begun and (len(tables) == 1 or arena.played):
-                            shown = file if arena.played else None
-                            self.played.append(GameResults(arena.game, self._by_game[arena.game.id], shown))
+                    for arena in self._arenas if self._arenas[0].url else ():
+                        if len(tables) == 1 or arena.played:
+                            kept = folder / f"{arena.game.name}.jsonl" if samples and arena.played else None
+                            self.played.append(GameResults(arena.game, self._by_game[arena.game.id], kept))
 
 
 def _report(games: _Games, several: bool, as_json: bool, console: Console) -> None:
@@ -480,10 +427,10 @@ def host_mafia(
     matches: PositiveInt = 1,
     parallel: PositiveInt = 1,
     options: tuple[str, ...] = (),
-    language_model: ModelArguments,
+    language_model: arguments.ModelArguments,
     timeout: float = 30.0,
-    access: AccessArguments,
-    live: LiveArguments,
+    access: arguments.AccessArguments,
+    live: arguments.LiveArguments,
     quiet: bool = False,
 ) -> None:
     """Play mafia matches between agents.
@@ -516,15 +463,19 @@ def host_mafia(
         printer = _EventPrinter(console) if not quiet and parallel == 1 else lambda event: None
         host = MafiaHost(game, limits=limits, seed=seed, log=supervisor.log, on_event=printer)
         connections = [ServiceConnection(url, access.token) for url in remote]
+        makers: list[MakePolicy] = [partial(RemoteAgent, connection=one) for one in connections]
+        makers += islice(cycle(makes), game.seats - len(remote))
         activity = Activity(
-            counts=lambda: {"matches": host.over, "replaced": summary.faults},
+            counts=lambda: {"matches": host.over, "replaced": summary.faults.total()},
             models=lambda: dict(sorted(summary.models.items())),
         )
         left = iter(range(matches))
 
         async def play_some() -> None:
             for _ in left:
-                seated = _seated(makes, connections, game.seats)
+                seated = [
+                    make(f"p{number}", name) for number, (make, name) in enumerate(zip(makers, NAMES, strict=False), 1)
+                ]
                 summary.watch(seated)
                 console.say(summary.add(await host.play(seated)))
 
@@ -540,17 +491,6 @@ def host_mafia(
         supervisor.run(play(), activity)
 
 
-def _seated(makes: Sequence[MakePolicy], connections: Sequence[ServiceConnection], seats: int) -> list[AgentPolicy]:
-    """Return the players of a match: first the remote ones, then ours."""
-    agents: list[AgentPolicy] = []
-    for seat, name in enumerate(NAMES[:seats]):
-        if seat < len(connections):
-            agents.append(RemoteAgent(f"p{seat + 1}", name, connections[seat]))
-        else:
-            agents.append(makes[(seat - len(connections)) % len(makes)](f"p{seat + 1}", name))
-    return agents
-
-
 class _EventPrinter:
     """Prints the public events, one per line."""
 
@@ -560,8 +500,7 @@ class _EventPrinter:
         self._said = ""
 
     def __call__(self, event: Event) -> None:
-        line = self._line(event.event_type, event.payload)
-        if line:
+        if line := self._line(event.event_type, event.payload):
             self._console.say(line)
 
     def _line(self, kind: str, payload: dict[str, Any]) -> str:
@@ -585,7 +524,7 @@ class _EventPrinter:
         return ""
 
 
-POKER_PORT = ServerArguments(port=9000)
+POKER_PORT = arguments.ServerArguments(port=9000)
 ROOM = PokerRoom(observers=20)
 
 
@@ -596,8 +535,8 @@ def host_poker(
     hand_delay: float = 1.5,
     away_after: float = 300.0,
     room: PokerRoom = ROOM,
-    listening: ServerArguments = POKER_PORT,
-    live: LiveArguments,
+    listening: arguments.ServerArguments = POKER_PORT,
+    live: arguments.LiveArguments,
 ) -> None:
     """Serve poker tables over WebSocket, until Ctrl-C, SIGTERM, or every table has played its hands.
 
@@ -659,10 +598,10 @@ def host_tangram(
     matches: PositiveInt = 1,
     dialect: Literal["documented", "godot"] = "documented",
     options: tuple[str, ...] = (),
-    timeout: Seconds = 30.0,
-    delay: Pause = 0.0,
-    llm: PromptArguments,
-    live: LiveArguments,
+    timeout: arguments.Seconds = 30.0,
+    delay: arguments.Pause = 0.0,
+    llm: arguments.PromptArguments,
+    live: arguments.LiveArguments,
 ) -> None:
     """Play tangram with an agent, in the role of TangramCollaborativeAI: connect to the agent's server, and reconnect.
 

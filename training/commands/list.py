@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import msgspec
 from cyclopts import Parameter
-from rich.table import Table
 
 from ...envs import GAMES, Game, Match, find, how_to_play
 from ...envs import game as make_game
@@ -62,7 +61,11 @@ def command(
         print(json.dumps(tables | msgspec.to_builtins(cards), indent=2))
         return
     for kind, rows in tables.items():
-        Console().print(_table(kind, rows))
+        left_out = IN_JSON_ONLY.get(kind, ())
+        columns = [column for column in (rows[0] if rows else {"none": ""}) if column not in left_out]
+        table = table_of(columns, [[_cell(row[one]) for one in columns] for row in rows], kind, texts=len(columns))
+        table.columns[0].no_wrap = True
+        Console().print(table)
     for name, about in cards.items():
         Console().print(*card_page(name.removeprefix(PREFIX), about), sep="\n", soft_wrap=True)
 
@@ -103,18 +106,13 @@ def _bots() -> Rows:
 
 
 def _presets() -> Rows:
-    platforms = {one.preset: one.platform for one in platform_presets()}
-    return [
-        {
-            "preset": name,
-            "game": settings["game"],
-            "for": platforms.get(name, ""),
-            "algorithm": settings.get("algorithm", ALGORITHM),
-            "options": " ".join(f"{key}={json.dumps(value)}" for key, value in settings.get("options", {}).items()),
-        }
-        for name in presets()
-        if (settings := settings_from(name))
-    ]
+    platforms, rows = {one.preset: one.platform for one in platform_presets()}, []
+    for name in presets():
+        settings = settings_from(name)
+        options = " ".join(f"{key}={json.dumps(value)}" for key, value in settings.get("options", {}).items())
+        of_game = {"preset": name, "game": settings["game"], "for": platforms.get(name, "")}
+        rows.append({**of_game, "algorithm": settings.get("algorithm", ALGORITHM), "options": options})
+    return rows
 
 
 def _runs(runs: Path) -> Rows:
@@ -128,23 +126,9 @@ def _runs(runs: Path) -> Rows:
         except ValueError as error:
             print(f"left out: {name}: {error}", file=sys.stderr)
             continue
-        rows.append(
-            {
-                "run": name,
-                "game": settings.get("game"),
-                "algorithm": settings.get("algorithm", ALGORITHM),
-                "timesteps": run_folder.timesteps(folder),
-                "preset": settings.get("preset", ""),
-            }
-        )
+        learner = {"algorithm": settings.get("algorithm", ALGORITHM), "timesteps": run_folder.timesteps(folder)}
+        rows.append({"run": name, "game": settings.get("game"), **learner, "preset": settings.get("preset", "")})
     return rows
-
-
-def _table(kind: str, rows: Rows) -> Table:
-    columns = [column for column in (rows[0] if rows else {"none": ""}) if column not in IN_JSON_ONLY.get(kind, ())]
-    table = table_of(columns, [[_cell(row[column]) for column in columns] for row in rows], kind, texts=len(columns))
-    table.columns[0].no_wrap = True
-    return table
 
 
 def _cell(value: Any) -> str:
@@ -171,9 +155,8 @@ def zoo_rows() -> list[dict[str, Any]]:
 
 
 def _what(measure: Measure) -> str:
-    if measure.kind == HELD_OUT:
-        return measure.name
-    return f"{measure.name} wins from {f'its {measure.team}' if measure.team else 'it'}"
+    whom = f" wins from {f'its {measure.team}' if measure.team else 'it'}"
+    return measure.name + ("" if measure.kind == HELD_OUT else whom)
 
 
 def _number(value: float, unit: str) -> str:

@@ -16,13 +16,11 @@ from ... import zoo
 from ...envs import GAMES, Game, find
 from ...envs import game as make_game
 from ...envs.core.options import did_you_mean
-from ...envs.core.registry import TYPED, game_meant, id_of
-from ...wrappers.agents.base import Agent
+from ...envs.core.registry import game_meant, id_of
+from ...wrappers import Agent, Model, Prompting
 from ...wrappers.agents.human import HumanAgent
-from ...wrappers.agents.language_model import Model
 from ...wrappers.agents.llm import AgentsAsPolicy, LLMAgent
 from ...wrappers.agents.policy import PolicyAgent, ReadyAgent, SearchAgent, SearchPolicy
-from ...wrappers.agents.prompt import Prompting
 from ...wrappers.policies.base import LearnedPolicy, Policy, TrainedFor, command_line
 from ...wrappers.policies.elsewhere import ElsewherePolicy, MutedPolicy, ScrambledPolicy
 from ...wrappers.policies.loading import load_policy, make_policy, policy_file, run_settings
@@ -30,7 +28,7 @@ from ...wrappers.policies.tabular import TabularPolicy
 from ..evaluation.games import measures
 from ..learning import run_folder
 from ..learning.settings import pair
-from ..runs.config import preset_options
+from ..runs.config import preset_options, source_of
 from .arguments import LLM as LLM
 from .arguments import PromptArguments
 
@@ -57,7 +55,7 @@ def game_with(name: str, settings: Sequence[str] = (), **options: Any) -> Game:
 
 
 def has_seats(name: str) -> bool:
-    """Return whether a game has the option `seats` (bargaining does not).
+    """Tell whether a game has the option `seats` (bargaining does not).
 
     Raises:
         ValueError: for an unknown game.
@@ -78,7 +76,7 @@ def tables_of(name: str, counts: Iterable[int] = range(1, 21)) -> dict[int, Game
 
 
 def names_seats(settings: Sequence[str]) -> bool:
-    """Return whether options written as ``name=value`` contain `seats`."""
+    """Tell whether options written as ``name=value`` contain `seats`."""
     return any(setting.partition("=")[0] == "seats" for setting in settings)
 
 
@@ -139,7 +137,7 @@ def next_command(game: Game, *words: str) -> str:
 
     A command without it, as one of a run, gets ``--game`` for a game that the command line names as module:function.
     """
-    own = next((source for source, known in TYPED.items() if known.partition("-")[0] == game.name), None)
+    own = source_of(game)
     usual = {name: one.default for name, one in inspect.signature(find(game.name)).parameters.items()}
     # Not the text of a file.
     given = {key: one for key, one in game.options.items() if one != usual.get(key) and "\n" not in str(one)}
@@ -209,11 +207,11 @@ def policies_of(specs: Sequence[str], game: Game, seed: int) -> dict[str, Policy
     where = {spec: located_for(game, spec) for spec in specs}  # a mistyped name: before any play
     if twice := [spec for spec in where if list(specs).count(spec) > 1]:
         raise ValueError(f"{', '.join(twice)}: given twice")
-    files = {spec: Path(one) if Path(one).is_dir() else policy_file(one) for spec, one in where.items()}
-    existing = {spec: file for spec, file in files.items() if file.exists()}
-    if same := run_folder.first_same(list(existing.values())):
-        first, second = (list(existing)[index] for index in same)
-        raise ValueError(f"{first} and {second} are the same: give each once")
+    seen: dict[Path, str] = {}
+    for spec, one in where.items():
+        file = Path(one) if Path(one).is_dir() else policy_file(one)
+        if file.exists() and (first := seen.setdefault(run_folder.of_policy(file), spec)) != spec:
+            raise ValueError(f"{first} and {spec} are the same: give each once")
     return {spec: make_policy(one, game, seed=seed + number) for number, (spec, one) in enumerate(where.items(), 1)}
 
 
@@ -301,7 +299,7 @@ def agent(
 
 
 def agents_as(prompt: PromptArguments, specs: Sequence[str], turn: float | None = None) -> MakeAgent:
-    """Return what makes the agents that `specs` name; a language model is asked as the command line says.
+    """Return the maker of the agents that `specs` name; a language model is asked as the command line says.
 
     Args:
         asked: the language model, and how it is asked.
@@ -309,6 +307,28 @@ def agents_as(prompt: PromptArguments, specs: Sequence[str], turn: float | None 
         turn: the time of a turn in seconds; None: no limit.
     """
     return partial(agent, model=prompt.language_model(specs, turn), prompting=prompt.prompting())
+
+
+def seated(
+    specs: Sequence[str], game: Game, prompt: PromptArguments, seed: int | None, search: bool | None, turn: float | None
+) -> list[Any]:
+    """Return the agents of a table, seat by seat, each with a seed of its own and, where it is wanted, with search.
+
+    Args:
+        specs: see `agent`.
+        game: the game with its options.
+        prompt: the language model, and how it is asked.
+        seed: the seed of the first is one more; None: random.
+        search: see `searching_agents`.
+        turn: the time of a turn in seconds; None: no limit.
+    """
+    make, seeds = (
+        agents_as(prompt, specs, turn),
+        [None if seed is None else seed + 1 + seat for seat in range(len(specs))],
+    )
+    agents = [make(spec, game, one) for spec, one in zip(specs, seeds, strict=True)]
+    warn_about_differences(zip(specs, agents, strict=True), game)
+    return searching_agents(specs, agents, seed, search)
 
 
 def seated_model(make: Callable[[], Agent], game: Game, parallel: int = 1) -> AgentsAsPolicy:
@@ -354,6 +374,8 @@ def what_trained(player: Any) -> TrainedFor | None:
     return learned.trained_for if isinstance(learned, LearnedPolicy | ElsewherePolicy) else None
 
 
+SEARCHES = "holdem", "tangram"
+"""The games with a search."""
 SECONDS = 2.0
 """Most time for a search of an agent."""
 ROOM = 4 * 1024**3
@@ -366,9 +388,16 @@ def searching(spec: str, player: Policy, game: Game, seed: int | None = None, se
     Raises:
         ValueError: if the game has none, or it cannot search with this policy.
     """
-    if game.name not in SEARCHES:
-        raise ValueError(f"--search: {spec} plays {game.name}; only {' and '.join(SEARCHES)} have a search")
-    return SEARCHES[game.name](player, game, seed, seconds)
+    if game.name == "tangram":
+        from ...envs.tangram.bots import TangramPlanning  # here, as below: it compiles the game
+
+        return SearchPolicy(game, player, TangramPlanning(game), seconds=seconds)  # it draws nothing
+    if game.name == "holdem":
+        from ..solving.resolving import HoldemResolving, ResolvingPolicy
+
+        resolving = HoldemResolving(game, player, turn_resolver=turn_resolver())
+        return ResolvingPolicy(player, resolving, seconds=seconds, seed=seed)
+    raise ValueError(f"--search: {spec} plays {game.name}; only {' and '.join(SEARCHES)} have a search")
 
 
 def searching_agent(spec: str, player: Agent, seed: int | None) -> ReadyAgent:
@@ -418,13 +447,6 @@ def where_possible(specs: Iterable[str], players: Iterable[T], search: Callable[
     return chosen
 
 
-def _resolving(player: Policy, game: Game, seed: int | None, seconds: float | None) -> Policy:
-    from ..solving.resolving import HoldemResolving, ResolvingPolicy
-
-    resolving = HoldemResolving(game, player, turn_resolver=turn_resolver())
-    return ResolvingPolicy(player, resolving, seconds=seconds, seed=seed)
-
-
 def turn_resolver() -> Any:
     """Return the resolver of a GPU where PyTorch finds one with `ROOM`, and can use it."""
     from ..solving.subgame import Resolver
@@ -438,16 +460,3 @@ def turn_resolver() -> Any:
 
                 return GpuResolver
     return Resolver
-
-
-def _planning(player: Policy, game: Game, seed: int | None, seconds: float | None) -> Policy:
-    from ...envs.tangram.bots import TangramPlanning
-
-    return SearchPolicy(game, player, TangramPlanning(game), seconds=seconds)  # it draws nothing
-
-
-SEARCHES: dict[str, Callable[[Policy, Game, int | None, float | None], Policy]] = {
-    "holdem": _resolving,
-    "tangram": _planning,
-}
-"""The searches by the name of the game. They are imported at their first use, because they load the game."""

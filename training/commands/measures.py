@@ -21,12 +21,11 @@ from ...wrappers.policies.base import Policy
 from ...wrappers.policies.solved import SolvedPolicy
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
-from .. import algorithms
 from ..evaluation import cross_play
 from ..evaluation.duplicate import Score, evaluate, score_table
 from ..evaluation.exact import Probable
 from ..evaluation.exploit import Estimated, Win, exact_win, reply_of, thinned, tree_of, wins_of, worst_of
-from ..evaluation.games import Comparison, compare, games_with, measures
+from ..evaluation.games import compare, games_with, measures
 from ..evaluation.pages import ladder_columns, ladder_page, provenance
 from ..learning.settings import ALGORITHM, TrainConfig
 from ..parallel.tasks import HERE, Task, Tick, Workers
@@ -68,7 +67,7 @@ class Result:
 
 
 def plays(game: Game, opponents: int) -> int:
-    """Return how often `measure` plays its deals: once where the same matches say what the opponent wins, or none does.
+    """Return the times that `measure` plays its deals: once where the same matches tell what the opponent wins.
 
     Args:
         game: the game with its options.
@@ -108,24 +107,10 @@ def _by_team(
     among_themselves = cross_play.play_teams(game, dict.fromkeys(teams, opponent), matches=deals, **played)
     results = []
     for team in teams:
-        result = cross_play.play_teams(
-            game, cross_play.against_team(game, team, policy, opponent), matches=deals, **played
-        )
-        wins = result.wins[team], result.lost(team), among_themselves.wins[team]
-        results.append(Result(name, wins[0], wins[1], team, wins[2]))
+        seated = cross_play.against_team(game, team, policy, opponent)
+        result = cross_play.play_teams(game, seated, matches=deals, **played)
+        results.append(Result(name, result.wins[team], result.lost(team), team, among_themselves.wins[team]))
     return results
-
-
-def team_table(results: Sequence[Result], title: str) -> Table:
-    """Return results of a game with teams as a table, team by team."""
-    rows = []
-    for team in dict.fromkeys(one.team for one in results):
-        for result in (result for result in results if result.team == team):
-            output = [result.score, result.in_its_place, result.wins]
-            figures = [score.in_two_lines() for score in output if score is not None]
-            rows.append([team or "", result.against, *figures, f"{result.score.deals:,}"])
-    heads = ["team", "against", "wins", "who is in its place wins", "wins from it", "matches"]
-    return table_of(heads, rows, title, texts=2)
 
 
 MIRRORED = "+: {} wins. What the opponent wins from it is the same number with the other sign."
@@ -161,7 +146,21 @@ def evaluate_policy(
     record["theory"] = beside and beside.to_dict()
     how = {"with search": search, "mute": played.mute, "with scrambled statements": played.scramble}
     name = ", ".join([run, *(words for words, wanted in how.items() if wanted)])
-    report.show(record, *_shown(name, game, results, beside))
+    title, output = f"{name} at {game.name}, {counted(game.seats, 'seats')}", list[Any]()
+    if (teams := game.capabilities.teams) is not None:
+        rows = []
+        for result in sorted(results, key=lambda result: list(teams.names).index(result.team or "")):
+            figures = [
+                one.in_two_lines() for one in (result.score, result.in_its_place, result.wins) if one is not None
+            ]
+            rows.append([result.team or "", result.against, *figures, f"{result.score.deals:,}"])
+        heads = ["team", "against", "wins", "who is in its place wins", "wins from it", "matches"]
+        output.append(table_of(heads, rows, title, texts=2))
+    else:
+        wins = {one.against: one.wins for one in results if one.wins is not None}
+        output.append(score_table({one.against: one.score for one in results}, title, wins or None))
+        output += [MIRRORED.format(name)] if wins and cross_play.mirrored(game) else []
+    report.show(record, *output, *([beside.table(f"{name} in all seats, beside theory")] if beside is not None else []))
 
 
 def _opponents(names: Sequence[str], game: Game) -> dict[str, list[str]]:
@@ -170,39 +169,31 @@ def _opponents(names: Sequence[str], game: Game) -> dict[str, list[str]]:
     Raises:
         ValueError: for an unknown name, or more policies than seats.
     """
-    opponents = {name: _parts(name, {"random": None, **game.bots}) for name in names}
+    opponents = {name: _parts(name, game) for name in names}
     for name, called in opponents.items():
         if len(called) > game.seats - 1:
             raise ValueError(f"--against {name}: {len(called)} policies for {game.seats - 1} other seats")
-        if game.capabilities.teams is not None:
-            if len(called) > 2:
-                raise ValueError(f"{name!r}: a team has one policy, or two that share it")
-            for team in cross_play.teams_of(game).names if len(called) == 2 else ():
+        if game.capabilities.teams is not None and len(called) == 2:
+            for team in game.capabilities.teams.names:
                 _require_share(team, None, name, game)
     return opponents
 
 
-def _parts(name: str, bots: Mapping[str, Any]) -> list[str]:
-    """Return the policies of ``one+two``; a name that exists as it is counts as one."""
+def _parts(name: str, game: Game) -> list[str]:
+    """Return the policies of ``one+two``; a name that exists as it is counts as one.
+
+    Raises:
+        ValueError: for an unknown name, or more than two policies in a game with teams.
+    """
     try:
-        return [lookup.located(name, bots)]
+        return [lookup.located_for(game, name)]
     except ValueError:
         if "+" not in name:
             raise
-        return [lookup.located(part, bots) for part in name.split("+")]
-
-
-def _shown(run: str, game: Game, results: Sequence[Result], beside: Comparison | None) -> Iterator[Any]:
-    title = f"{run} at {game.name}, {counted(game.seats, 'seats')}"
-    if results and game.capabilities.teams is not None:
-        yield team_table(results, title)
-    elif results:
-        wins = {one.against: one.wins for one in results if one.wins is not None}
-        yield score_table({one.against: one.score for one in results}, title, wins or None)
-        if wins and cross_play.mirrored(game):
-            yield MIRRORED.format(run)
-    if beside is not None:
-        yield beside.table(f"{run} in all seats, beside theory")
+    parts = [lookup.located_for(game, part) for part in name.split("+")]
+    if game.capabilities.teams is not None and len(parts) > 2:
+        raise ValueError(f"{name!r}: a team has one policy, or two that share it")
+    return parts
 
 
 COLUMNS = 4
@@ -273,17 +264,14 @@ def evaluate_teams(
 
 def _player(name: str, game: Game, seed: int, mute: bool, scramble: bool) -> Policy | cross_play.Mixed:
     """Return the policy of a team, or the two of ``one+two`` or ``one+two:count``."""
-    bots, count = {"random": None, **game.bots}, None
+    players, count = list[Policy](), None
     try:
-        parts = _parts(name, bots)
+        parts = _parts(name, game)
     except ValueError:
         both, _, seats = name.rpartition(":")
         if "+" not in both or not seats.isdecimal():
             raise
-        parts, count = _parts(both, bots), int(seats)
-    if len(parts) > 2:
-        raise ValueError(f"{name!r}: a team has one policy, or two that share it")
-    players = []
+        parts, count = _parts(both, game), int(seats)
     for number, part in enumerate(parts):
         player = lookup.policy(part, game, seed + 1_000 * number)
         lookup.warn_about_differences([(part, player)], game)
@@ -315,26 +303,24 @@ def _combinations(game: Game, policies: Sequence[str]) -> Iterator[dict[str, str
 
 def tables(rows: Sequence[TeamsRow]) -> list[Table]:
     """Return the tables that the command prints, for 80 columns even with long names."""
-    habits = next(iter(rows[0].result.habits.values()), {})
-    parts = [_wins(rows), _places(rows)]
-    names = list(habits)
-    parts += [_habits(rows, names[start : start + COLUMNS]) for start in range(0, len(names), COLUMNS)]
-    return [table for table in parts if table.row_count]
-
-
-def _wins(rows: Sequence[TeamsRow]) -> Table:
     teams, facts = list(rows[0].policies), list(rows[0].result.facts)
+    habits = list(next(iter(rows[0].result.habits.values()), {}))
     heads = ["seats", *teams, *(f"{team} wins" for team in teams), *facts]
-    lines = [
-        [
-            str(row.seats),
-            *row.policies.values(),
-            *(won.in_two_lines() for won in row.result.wins.values()),
-            *(f"{row.result.facts[name]:.1f}" for name in facts),
+    lines = []
+    for row in rows:
+        wins = (won.in_two_lines() for won in row.result.wins.values())
+        lines.append(
+            [str(row.seats), *row.policies.values(), *wins, *(f"{row.result.facts[one]:.1f}" for one in facts)]
+        )
+    parts = [table_of(heads, lines, "wins by team (95 % intervals)", texts=len(teams) + 1), _places(rows)]
+    for shown in (habits[start : start + COLUMNS] for start in range(0, len(habits), COLUMNS)):
+        lines = [
+            [str(row.seats), f"{name} ({team})", *(f"{row.result.habits[team].get(one, nan):.0%}" for one in shown)]
+            for row in rows
+            for team, name in row.policies.items()
         ]
-        for row in rows
-    ]
-    return table_of(heads, lines, "wins by team (95 % intervals)", texts=len(teams) + 1)
+        parts.append(table_of(["seats", "team", *shown], lines, "how they play", texts=2))
+    return [table for table in parts if table.row_count]
 
 
 def _places(rows: Sequence[TeamsRow]) -> Table:
@@ -353,19 +339,6 @@ def _places(rows: Sequence[TeamsRow]) -> Table:
                 lines.append([str(row.seats), against, *places])
     heads = ["seats", "team", "loses", "in its place"]
     return table_of(heads, lines, "compared with the first policy", texts=4)
-
-
-def _habits(rows: Sequence[TeamsRow], names: Sequence[str]) -> Table:
-    lines = [
-        [str(row.seats), f"{name} ({team})", *(f"{row.result.habits[team].get(one, nan):.0%}" for one in names)]
-        for row in rows
-        for team, name in row.policies.items()
-    ]
-    return table_of(["seats", "team", *names], lines, "how they play", texts=2)
-
-
-Results = list[tuple[str, str, dict[str, Score | float]]]
-"""The results: held-out set, policy, and its results by name."""
 
 
 def evaluate_held_out(
@@ -390,7 +363,7 @@ def evaluate_held_out(
     held_out = measures(trained.name).held_out
     if held_out is None:
         raise ValueError(f"{run} plays {trained.name}, which has no held-out sets; {', '.join(among)} has some")
-    results: Results = []
+    record, rows = list[dict[str, Any]](), list[list[str]]()
     for name, settings in held_out.sets(trained).items():
         game = lookup.game_with(trained.id, (), **{**trained.options, **settings})
         for number, spec in enumerate(dict.fromkeys((run, *(trained.bots if against is None else against))), 1):
@@ -400,22 +373,12 @@ def evaluate_held_out(
                 player, label = lookup.searching(spec, player, game, report.seed), f"{spec} with search"
             with counting_bar(f"{label}, {name}", deals) as done:
                 scores = held_out.score(game, player, games=deals, seed=report.seed, progress=done)
-            results.append((name, label, scores))
-    record = [
-        {"set": name, "policy": one}
-        | {key: asdict(value) if isinstance(value, Score) else value for key, value in scores.items()}
-        for name, one, scores in results
-    ]
-    report.show(record, _table(results))
-
-
-def _table(results: Results) -> Table:
-    names, rows = list(results[0][2]), []
-    for name, label, scores in results:
-        games = next((value.deals for value in scores.values() if isinstance(value, Score)), None)
-        figures = (escape(_cell(scores[column])) for column in names)
-        rows.append([name if games is None else f"{name} ({games:,})", label, *figures])
-    return table_of(["held-out set", "policy", *names], rows, "held-out sets (95 % intervals)", texts=2 + len(names))
+            plain = {key: asdict(value) if isinstance(value, Score) else value for key, value in scores.items()}
+            record.append({"set": name, "policy": label, **plain})
+            games = next((f" ({value.deals:,})" for value in scores.values() if isinstance(value, Score)), "")
+            rows.append([f"{name}{games}", label, *(escape(_cell(value)) for value in scores.values())])
+    heads = ["held-out set", "policy", *scores]
+    report.show(record, table_of(heads, rows, "held-out sets (95 % intervals)", texts=len(heads)))
 
 
 def _cell(value: Score | float) -> str:
@@ -461,10 +424,10 @@ def crossplay(
     """
     if len(runs) < 2:
         raise ValueError("name at least two policies")
-    if ladder is not None and ladder.suffix != ".html":
-        raise ValueError(f"ladder={str(ladder)!r}: a page ends in .html")
     table = lookup.game_of(runs[0], game, options, seats)
     if ladder is not None:
+        if ladder.suffix != ".html":
+            raise ValueError(f"ladder={str(ladder)!r}: a page ends in .html")
         lookup.require_opponents(table)
     players = lookup.policies_of(runs, table, report.seed)
     lookup.warn_about_differences(players.items(), table)
@@ -476,17 +439,21 @@ def crossplay(
         name: lookup.silenced(player, table, mute, scramble, report.seed + number)
         for number, (name, player) in enumerate(players.items())
     }
-    mixed = ladder is None
-    with counting_bar("cross-play", cross_play.count_of_matches(table, len(heard), mixed) * deals) as done:
-        matrices = cross_play.cross_play(
-            table, heard, deals=deals, seed=report.seed, mixed=mixed, progress=done, workers=workers
-        )
+    played: dict[str, Any] = {"deals": deals, "seed": report.seed, "mixed": ladder is None}
+    with counting_bar("cross-play", cross_play.count_of_matches(table, len(heard), ladder is None) * deals) as done:
+        matrices = cross_play.cross_play(table, heard, **played, progress=done, workers=workers)
     record = {"game": table.id, "options": dict(table.options), "seed": report.seed, "deals": deals}
     record |= {"mute": mute, "scramble": scramble, "search": search}
     record["matrices"] = [matrix.to_dict() for matrix in matrices]
     output: list[Any] = []
     for matrix in matrices if table.capabilities.teams is not None or by_seat else matrices[:1]:
-        output += _matrix(matrix, table)
+        places = range(len(matrix.names))
+        rows = [[matrix.names[i], *(matrix.score(i, j).in_two_lines() for j in places)] for i in places]
+        row, column = matrix.worst
+        worst = f"worst: {matrix.names[row]} with {matrix.names[column]}: {matrix.score(row, column)}"
+        output += [table_of([matrix.unit, *matrix.names], rows, matrix.title), worst]
+        if matrix.shares or not table.payoffs.zero_sum:  # else every policy has 0 with itself, and all have 0 together
+            output.append(f"self-play {matrix.self_play}, cross-play {matrix.cross_play}, gap {matrix.gap}")
     if ladder is not None:
         scores, payoffs = cross_play.ladder(table, matrices)
         replay = sample_games(table, list(scores), samples, report.seed) if samples else None
@@ -498,18 +465,6 @@ def crossplay(
         record["ladder"] = {"standings": ranks, "matrix": matrix_of, "page": str(ladder)}
         output += [table_of(*ladder_columns(scores), f"ladder of {table.id}"), f"written: {ladder}"]
     report.show(record, *output)
-
-
-def _matrix(matrix: cross_play.Matrix, game: Game) -> list[Table | str]:
-    """Return a matrix as a table with lines below it: the worst cell and, where they tell something, the means."""
-    places = range(len(matrix.names))
-    rows = [[matrix.names[i], *(matrix.score(i, j).in_two_lines() for j in places)] for i in places]
-    table = table_of([matrix.unit, *matrix.names], rows, matrix.title)
-    row, column = matrix.worst
-    lines = [f"worst: {matrix.names[row]} with {matrix.names[column]}: {matrix.score(row, column)}"]
-    if matrix.shares or not game.payoffs.zero_sum:  # else every policy has 0 with itself, and all have 0 together
-        lines.append(f"self-play {matrix.self_play}, cross-play {matrix.cross_play}, gap {matrix.gap}")
-    return [table, *lines]
 
 
 def sample_games(game: Game, names: Sequence[str], count: int, seed: int) -> str:
@@ -598,13 +553,11 @@ def battery(
     workers: Workers = HERE,
     zoo: bool = True,
 ) -> list[Win]:
-    """Return what each opponent wins from the policy that `run` names.
+    """Return the win of each opponent from the policy that `run` names.
 
     Every opponent is a task, with copies of the policies. With `zoo`, the policy of the zoo is one of them.
     """
     deals, hands = opponents.deals, opponents.hands
-    if learned.decisions and learned.algorithm not in algorithms.names():
-        raise ValueError(f"algorithm={learned.algorithm!r}: choose from {', '.join(algorithms.names())}")
     lookup.require_opponents(game)
     if hands < 4 and measures(game.name).best_responses:
         raise ValueError(f"hands={hands}: an interval needs at least 4")
@@ -623,10 +576,11 @@ def battery(
         others[run] = lookup.policy(run, game, seed + 1_000)
     lookup.warn_about_differences([(run, trained), *others.items()], game)
     played = {"deals": deals, "seed": seed}
-    tasks = []
+    teams = game.capabilities.teams
+    games, tasks = deals * (1 if teams is None else len(teams.names)), []
     for name, other in others.items():
         kind = "itself" if name == run else "bot" if name in game.bots or name == "random" else "run"
-        tasks.append(Task(wins_of, (other, name, kind, player, game), played, _rounds(game) * deals))
+        tasks.append(Task(wins_of, (other, name, kind, player, game), played, games))
     tasks.append(Task(_exact, (player, game), played, deals))
     for name in measures(game.name).best_responses:
         tasks.append(Task(_best_response, (player, game, name), {"hands": hands, "seed": seed}, hands))
@@ -634,17 +588,12 @@ def battery(
         spent = {"buckets": opponents.buckets, "seconds": opponents.solver_seconds, **played}
         tasks.append(Task(_sampled, (player, game), spent, deals))
     if learner is not None:
-        tasks.append(Task(_learned, (player, game, learner), played, learned.decisions + _rounds(game) * deals))
+        tasks.append(Task(_learned, (player, game, learner), played, learned.decisions + games))
     with counting_bar("exploit", sum(task.size for task in tasks)) as done:
         results = workers.run(tasks, done)
     for line in dict.fromkeys(one for one in results if isinstance(one, str)):
         print(f"left out: {line}", file=sys.stderr)
     return [win for one in results if not isinstance(one, str) for win in one]
-
-
-def _rounds(game: Game) -> int:
-    """Return how often the deals are played: once for each team."""
-    return 1 if game.capabilities.teams is None else len(game.capabilities.teams.names)
 
 
 def _exact(player: Policy, game: Game, *, deals: int, seed: int, progress: Tick) -> list[Win] | str:
@@ -701,21 +650,17 @@ def _tables_of_wins(run: str, game: Game, wins: Sequence[Win]) -> list[Table]:
         interval = "exact" if win.kind == "exact" else f"{score.low:{sign}.3f} to {score.high:{sign}.3f}"
         rows.append([opponent, *([win.team or ""] if teams else []), f"{score.mean:{sign}.3f}", interval])
     heads = ["opponent", *(["team"] if teams else []), "wins from it", "95 % interval"]
-    table = table_of(heads, rows, f"{run}, {game.id} ({wins[0].score.unit})", texts=len(heads) - 2)
-    return [table, *([split_table(wins)] if any(win.parts for win in wins) else [])]
-
-
-def split_table(wins: Sequence[Win]) -> Table:
-    """Return where the best responses win: a row for each place in the game, a column for each way that it ends."""
-    split = [win for win in wins if win.parts]
-    ways = list(next(iter(split[0].parts.values())))
-    rows = [
-        [win.opponent if number == 0 else "", place, *(f"{value:+.3f}" for value in row.values())]
-        for win in split
-        for number, (place, row) in enumerate(win.parts.items())
-    ]
-    title = "what they win, luck included, by where and how the game ends"
-    return table_of(["best response", "street", *ways], rows, title, texts=2)
+    tables = [table_of(heads, rows, f"{run}, {game.id} ({wins[0].score.unit})", texts=len(heads) - 2)]
+    if split := [win for win in wins if win.parts]:  # a row for each place in the game, a column for each way to end
+        ways = list(next(iter(split[0].parts.values())))
+        rows = [
+            [win.opponent if number == 0 else "", place, *(f"{value:+.3f}" for value in row.values())]
+            for win in split
+            for number, (place, row) in enumerate(win.parts.items())
+        ]
+        title = "what they win, luck included, by where and how the game ends"
+        tables.append(table_of(["best response", "street", *ways], rows, title, texts=2))
+    return tables
 
 
 def _lines_of_wins(wins: Sequence[Win]) -> list[str]:

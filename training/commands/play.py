@@ -1,7 +1,7 @@
 """`parlour play`: a match in the terminal, to watch or to play; also as a film or a page."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +10,7 @@ from tempfile import TemporaryDirectory
 from cyclopts.types import PositiveInt
 from rich.live import Live
 
-from ...envs import Game, GameEnv, how_to_play
-from ...wrappers.agents.base import Agent
+from ...envs import GameEnv, how_to_play
 from ...wrappers.agents.human import HumanAgent
 from ...wrappers.logs.match_log import MatchLog, opened
 from ..parallel.tasks import interruptible
@@ -58,9 +57,13 @@ def command(
         check_out(out)
     alone = not players.agents
     players = _with_you(game, players) if alone else players
-    chosen, agents = _seated(game, players, session.seed)
+    seats = len(players.agents) if lookup.has_seats(game.game) else None
+    chosen = lookup.game_with(game.game, game.options, seats=seats)
+    agents = lookup.seated(players.agents, chosen, players, session.seed, players.search, None)
     people = any(isinstance(one, HumanAgent) for one in agents)
-    opening = [_about(chosen, game.options)]
+    headed = how_to_play(chosen, fields=False).lstrip().startswith("#")
+    aim = (": " if headed else " ").join(rules_of(chosen).strip().split("\n\n")[:2])  # its name, and a sentence or two
+    opening = [" ".join([*aim.split(), *([f"Options: {', '.join(game.options)}."] if game.options else [])])]
     if alone and chosen.seats > 1:
         others = chosen.agents[1] if chosen.seats == 2 else "the others"
         opening.append(f"You are {chosen.agents[0]}; {players.agents[1]} plays {others}. Type rules to read the rules.")
@@ -76,8 +79,17 @@ def command(
             match.show = Screen(match, live).show
             _finish(match, count, session.seed)
     elif out is not None:
-        quiet = replace(match, console=Console(quiet=not people), delay=0.0)
-        _record(quiet, out, film, count, session)
+        match = replace(match, console=Console(quiet=not people), delay=0.0)
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "match.jsonl"
+            with MatchLog(file) as match.log:
+                _finish(match, count, session.seed)
+            if session.log is not None:
+                session.log.parent.mkdir(parents=True, exist_ok=True)
+                with session.log.open("ab") as kept:
+                    kept.write(file.read_bytes())
+            write(file, out, f"{match.game.id}: {', '.join(match.names)}", film)
+        Console().say(f"written: {out}")
     else:
         drawn = None if plain or not people or not _has_room(match) else Screen(match, None)
         with ExitStack() as stack:
@@ -113,27 +125,13 @@ def _alone_on_screen() -> Iterator[None]:
 
 
 def _has_room(match: TerminalMatch) -> bool:
-    """Return whether a person can play on one screen: the terminal holds the table, what is asked, and some more."""
+    """Tell whether a person can play on one screen: the terminal holds the table, the question, and some more."""
     console, env = match.console, GameEnv(match.game)
     if not (console.is_terminal and sys.stdin.isatty()):
         return False
     env.reset(seed=0)
     lines = match.game.renderer.text(env.table, match.eyes).count("\n")
     return console.width >= COLUMNS and console.height >= lines + QUESTION + AROUND
-
-
-def _record(match: TerminalMatch, out: Path, film: FilmArguments, count: int, session: SessionArguments) -> None:
-    """Play the match and write it as a film or a page."""
-    with ExitStack() as stack:
-        file = Path(stack.enter_context(TemporaryDirectory())) / "match.jsonl"
-        with MatchLog(file) as match.log:
-            _finish(match, count, session.seed)
-        if session.log is not None:
-            session.log.parent.mkdir(parents=True, exist_ok=True)
-            with session.log.open("ab") as kept:
-                kept.write(file.read_bytes())
-        write(file, out, f"{match.game.id}: {', '.join(match.names)}", film)
-    Console().say(f"written: {out}")
 
 
 def _with_you(game: GameArguments, players: PlayersArguments) -> PlayersArguments:
@@ -143,27 +141,6 @@ def _with_you(game: GameArguments, players: PlayersArguments) -> PlayersArgument
     chosen = lookup.game_with(game.game, game.options, seats=seats)
     rival = next(iter((*lookup.of_the_zoo(chosen), *lookup.rivals(chosen))))
     return replace(players, agents=(lookup.HUMAN, *[rival] * (chosen.seats - 1)))
-
-
-def _about(game: Game, options: Sequence[str]) -> str:
-    """Return the name of the game, its aim in a sentence or two, and the options that were given."""
-    headed = how_to_play(game, fields=False).lstrip().startswith("#")
-    aim = (": " if headed else " ").join(rules_of(game).strip().split("\n\n")[:2])
-    return " ".join([*aim.split(), *([f"Options: {', '.join(options)}."] if options else [])])
-
-
-def _seated(game: GameArguments, players: PlayersArguments, seed: int | None) -> tuple[Game, list[Agent]]:
-    """Return the game, with one seat per agent if it has the option `seats`, and the agents."""
-    if seed is not None and seed < 0:
-        raise ValueError(f"seed {seed} is negative; give one from 0 up")
-    specs = players.agents
-    make = lookup.agents_as(players, specs)
-    chosen = lookup.game_with(game.game, game.options, seats=len(specs) if lookup.has_seats(game.game) else None)
-    seeds = [None] * len(specs) if seed is None else range(seed + 1, seed + 1 + len(specs))
-    agents = [make(spec, chosen, one) for spec, one in zip(specs, seeds, strict=True)]
-    lookup.warn_about_differences(zip(specs, agents, strict=True), chosen)
-    agents = lookup.searching_agents(specs, agents, seed, players.search)
-    return chosen, agents
 
 
 def _finish(match: TerminalMatch, matches: int, seed: int | None) -> None:

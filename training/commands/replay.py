@@ -52,7 +52,11 @@ def command(
     if game is not None:
         find(game)  # registers it
     if serve:
-        _serve(log, browse=browse)
+        with PageServer(MatchPages(log, log.stem, provenance())) as server, interruptible():
+            Console().say(f"{counted(len(server.pages.matches), 'matches')}: {server.url}")
+            if browse:
+                webbrowser.open(server.url)
+            server.serve_forever()
         return
     target = out or log.with_suffix(".html")
     if target.resolve() == log.resolve():
@@ -62,14 +66,6 @@ def command(
     Console().say(f"written: {target}{hint}")
     if browse:
         webbrowser.open(target.resolve().as_uri())
-
-
-def _serve(log: Path, *, browse: bool) -> None:
-    with PageServer(MatchPages(log, log.stem, provenance())) as server, interruptible():
-        Console().say(f"{counted(len(server.pages.matches), 'matches')}: {server.url}")
-        if browse:
-            webbrowser.open(server.url)
-        server.serve_forever()
 
 
 PHH = (".phh", ".phhs")

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
-from rich.table import Table
 
 from ...envs.core.game import Game
 from ...envs.core.options import named
@@ -15,18 +14,10 @@ from ...wrappers.policies.base import TrainedFor
 from ...wrappers.policies.buckets import DIGEST
 from ...wrappers.policies.solved import can_be_solved
 from ...wrappers.policies.tabular import TabularPolicy
-from ..evaluation.exact import Tree, flat_tree
-from ..solving.problems import (
-    AbstractedProblem,
-    Problem,
-    Progress,
-    SmallProblem,
-    read_checkpoint,
-    solve_from_samples,
-    write_checkpoint,
-)
+from ..evaluation.exact import flat_tree
+from ..solving import problems
 from ..solving.sampled import SAMPLING, WEIGHTS, Sampling, grow
-from ..solving.tabular import METHODS, Solution, solve
+from ..solving.tabular import METHODS, solve
 from ..terminal.console import EVERY, STDERR, Console, table_of
 from .arguments import AsJson, GameArguments
 from .lookup import game_with, next_command
@@ -111,15 +102,29 @@ def command(
         }
         print(json.dumps(facts, indent=2))
         return
-    Console().print(_report(tree, solution, method))
+    values = solution.values[: 1 if game.payoffs.zero_sum and game.seats == 2 else None]
+    rates = f"{solution.iterations / solution.seconds:,.0f} iterations a second"
+    rows = [
+        *(
+            (f"value for {one}", f"{each:+.6f} {game.payoffs.unit_name}")
+            for one, each in zip(game.agents, values, strict=False)
+        ),
+        ("NashConv", f"{solution.nash_conv:.3g}"),
+        ("iterations", f"{solution.iterations:,}"),
+        ("seconds", f"{solution.seconds:.2f} ({rates})"),
+        ("nodes, information sets", f"{tree.nodes:,}, {len(tree.seat):,}"),
+    ]
+    table = table_of(["", ""], rows, f"{game.id}, solved by {method}", texts=2)
+    table.show_header = False
+    Console().print(table)
     others = ["random"] * (game.seats - 1)
     print(f"the policy is in {file}: {next_command(game, 'play', 'GAME', '--agents', str(file), *others)}")
 
 
 def _solve_from_samples(
     game: Game, method: str, sampling: Sampling, checkpoint: Path | None, target: float, iterations: int, seconds: float
-) -> tuple[Progress, Problem]:
-    """Return how far the solution came within the limits, and what was solved; a checkpoint is read and written."""
+) -> tuple[problems.Progress, problems.Problem]:
+    """Return the progress within the limits, and the problem; a checkpoint is read and written."""
     weights, abstracted = SAMPLED[method], can_be_solved(game)
     rule = [method, sampling.explore, sampling.prune, *([DIGEST] if abstracted else [])]
     about = json.dumps([game.id, dict(game.options), *rule], default=str)
@@ -128,29 +133,29 @@ def _solve_from_samples(
         with STDERR.status(text):
             if not STDERR.is_terminal:
                 STDERR.print(text, soft_wrap=True)
-            problem: Problem = AbstractedProblem(game, weights, sampling)
+            problem: problems.Problem = problems.AbstractedProblem(game, weights, sampling)
     else:
-        problem = SmallProblem(game, weights, sampling)
+        problem = problems.SmallProblem(game, weights, sampling)
     if checkpoint is not None and checkpoint.exists():
-        read_checkpoint(problem, checkpoint, about)
+        problems.read_checkpoint(problem, checkpoint, about)
     elif abstracted:
-        start = AbstractedProblem(game, weights, sampling, small=True)
+        start = problems.AbstractedProblem(game, weights, sampling, small=True)
         limits = {"seconds": seconds * START, "iterations": min(START_ITERATIONS, iterations), "target": target}
         reached = _reach(start, sampling.threads, **limits)
         for small, large in zip(start.solvers, problem.solvers, strict=True):
             grow(small, large)
         seconds = 0.0 if reached.stopped else seconds - reached.seconds
     limits = {"seconds": seconds, "iterations": iterations, "target": target}
-    saving = {} if checkpoint is None else {"save": partial(write_checkpoint, problem, checkpoint, about)}
+    saving = {} if checkpoint is None else {"save": partial(problems.write_checkpoint, problem, checkpoint, about)}
     return _reach(problem, sampling.threads, **limits, **saving), problem
 
 
-def _reach(problem: Problem, threads: int, **limits: Any) -> Progress:
+def _reach(problem: problems.Problem, threads: int, **limits: Any) -> problems.Progress:
     """Iterate (see `solve_from_samples`), and show how far it is."""
     with STDERR.status("") as line:
         printed = 0.0  # the time of the last line where stderr is no terminal
 
-        def tell(progress: Progress) -> None:
+        def tell(progress: problems.Progress) -> None:
             nonlocal printed
             line.update(_line(progress))
             due = not STDERR.is_terminal and progress.seconds - printed >= EVERY
@@ -158,24 +163,9 @@ def _reach(problem: Problem, threads: int, **limits: Any) -> Progress:
                 printed = progress.seconds
                 STDERR.print(_line(progress), soft_wrap=True)
 
-        return solve_from_samples(problem, threads=threads, tell=tell, **limits)
+        return problems.solve_from_samples(problem, threads=threads, tell=tell, **limits)
 
 
-def _line(progress: Progress) -> str:
+def _line(progress: problems.Progress) -> str:
     nash = "" if progress.nash_conv is None else f", NashConv {progress.nash_conv:.4g}"
     return f"{progress.iterations:,} iterations, {progress.rate:,.0f} a second, regret bound {progress.bound:.4g}{nash}"
-
-
-def _report(tree: Tree, solution: Solution, method: str) -> Table:
-    values = solution.values[: 1 if tree.game.payoffs.zero_sum and tree.game.seats == 2 else None]
-    unit = tree.game.payoffs.unit_name
-    rows = [
-        *((f"value for {one}", f"{value:+.6f} {unit}") for one, value in zip(tree.game.agents, values, strict=False)),
-        ("NashConv", f"{solution.nash_conv:.3g}"),
-        ("iterations", f"{solution.iterations:,}"),
-        ("seconds", f"{solution.seconds:.2f} ({solution.iterations / solution.seconds:,.0f} iterations a second)"),
-        ("nodes, information sets", f"{tree.nodes:,}, {len(tree.seat):,}"),
-    ]
-    report = table_of(["", ""], rows, f"{tree.game.id}, solved by {method}", texts=2)
-    report.show_header = False
-    return report

@@ -61,9 +61,18 @@ class Supervisor:
         why: str | None = None
         with ExitStack() as stack:
             stack.callback(work.close)  # no effect on a coroutine that has run
-            beats = [] if self.live.metrics_port is None else [self._serve_health(stack, activity)]
+            beats: list[Beat] = [trim_memory]
+            if self.live.status_every:
+                beats.append(partial(tell_status, activity, self.live.status_every))
+            if self.live.metrics_port is not None:
+                from ...wrappers.live.common.health import Heartbeat, serving_health  # needs prometheus-client
+
+                heartbeat, address = Heartbeat(), (self.live.metrics_address, self.live.metrics_port)
+                url = stack.enter_context(serving_health(activity, heartbeat, *address))
+                logger.info("health at %s/healthz, metrics at %s/metrics", url, url)
+                beats.append(heartbeat.beat)
             try:
-                result = until_done(self._watched(work, activity, beats))
+                result = until_done(beside(work, beats))
                 why = ending(result)
                 return result
             except KeyboardInterrupt:
@@ -80,26 +89,6 @@ class Supervisor:
             finally:
                 if why is not None:
                     self._tell_summary(activity, why)
-
-    def _serve_health(self, stack: ExitStack, activity: Activity) -> Beat:
-        """Serve health and metrics; return what gives signs of life."""
-        from ...wrappers.live.common.health import Heartbeat, serving_health  # needs prometheus-client
-
-        heartbeat, live = Heartbeat(), self.live
-        url = stack.enter_context(serving_health(activity, heartbeat, live.metrics_address, live.metrics_port or 0))
-        logger.info("health at %s/healthz, metrics at %s/metrics", url, url)
-        return heartbeat.beat
-
-    async def _watched(self, work: Coroutine[Any, Any, Result], activity: Activity, beats: Sequence[Beat]) -> Result:
-        if self.live.status_every:
-            beats = [*beats, partial(tell_status, activity, self.live.status_every)]
-        tasks = [asyncio.create_task(beat()) for beat in (trim_memory, *beats)]
-        try:
-            return await work
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
 
     def _tell_summary(self, activity: Activity, why: str) -> None:
         try:
@@ -122,6 +111,17 @@ def supervised(live: LiveArguments, console: Console) -> Iterator[Supervisor]:
         nullcontext() if live.log is None else MatchLog(live.log, most_bytes=most, old_files=live.match_logs) as log,
     ):
         yield Supervisor(live, console, log)
+
+
+async def beside(work: Awaitable[Result], beats: Sequence[Beat]) -> Result:
+    """Return the result of `work`, beside which `beats` run."""
+    tasks = [asyncio.create_task(beat()) for beat in beats]
+    try:
+        return await work
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def serving(

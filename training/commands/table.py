@@ -5,14 +5,16 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from importlib.resources import files
 from operator import itemgetter
 from pathlib import Path
 from socket import AF_INET, SOCK_DGRAM, gethostname, socket
 from typing import Annotated, Any
 from urllib.parse import quote
 
+import msgspec
 from cyclopts import Parameter
 
 from ... import zoo
@@ -20,15 +22,14 @@ from ...envs import GAMES, Game, how_to_play
 from ...envs.core.counted import counted
 from ...envs.core.files import no_files
 from ...envs.core.registry import packages
-from ...wrappers.agents.base import Agent
+from ...wrappers import Agent, MatchLog, ServerSettings
+from ...wrappers.agents.human import HumanAgent
 from ...wrappers.agents.llm import statistics_of
 from ...wrappers.live.common.activity import Activity
 from ...wrappers.live.common.limits import short_name
-from ...wrappers.live.common.server import ServerSettings
 from ...wrappers.live.lobby.host import LobbyHost
 from ...wrappers.live.lobby.messages import Offer, Opponent, Preset
 from ...wrappers.live.table.host import TableHost, TableResult
-from ...wrappers.logs.match_log import MatchLog
 from ...wrappers.replay.log_reader import distinct
 from ..terminal.console import Console
 from . import lookup
@@ -62,7 +63,7 @@ class Results:
         return {self._episodes: self._played}
 
     def in_words(self) -> str:
-        """Return what the players with the greatest sums have won in all; empty before the first result."""
+        """Return the greatest sums of the players; empty before the first result."""
         greatest = sorted(self._won.items(), key=itemgetter(1), reverse=True)
         won = [f"{name!r} {round(amount, 2):+,.10g}" for name, amount in greatest[:MOST_NAMES]]
         if len(greatest) > MOST_NAMES:
@@ -96,14 +97,9 @@ def players_of(
     Raises:
         ValueError: for an unknown player.
     """
-    seeds = [None if seed is None else seed + 1 + seat for seat in range(len(specs))]
-    make = lookup.agents_as(language_models, specs, tables.turn(people=2))
-    agents = [None if spec == lookup.HUMAN else make(spec, game, one) for spec, one in zip(specs, seeds, strict=True)]
-    lookup.warn_about_differences(zip(specs, agents, strict=True), game)
-    agents = lookup.searching_agents(specs, agents, seed, search)
-    programs = [short_name(spec) for spec, one in zip(specs, agents, strict=True) if one is not None]
-    names = iter(distinct(programs, " "))
-    return [None if one is None else (next(names), one) for one in agents]
+    agents = lookup.seated(specs, game, language_models, seed, search, tables.turn(people=2))
+    names = iter(distinct([short_name(spec) for spec in specs if spec != lookup.HUMAN], " "))
+    return [None if isinstance(one, HumanAgent) else (next(names), one) for one in agents]
 
 
 def browser_table(
@@ -139,7 +135,7 @@ def browser_table(
 
 
 def where(server: Any, verb: str) -> Callable[[], list[str]]:
-    """Return what says where the page of a server is, when it listens; its access token is in the link."""
+    """Return a function that returns the line with the link to the page of a server, its access token included."""
 
     def lines() -> list[str]:
         token = server.settings.access_token
@@ -163,6 +159,8 @@ def _link(url: str) -> str:
     return url.replace(every, f"//{own}:")
 
 
+LOBBY: dict[str, Any] = msgspec.toml.decode(files(__package__).joinpath("lobby.toml").read_bytes())
+"""What a lobby offers of the games."""
 HANDS = 30
 """Number of hands after which a poker table of a lobby ends and counts, if none is given."""
 SEATS = range(2, 17)
@@ -171,54 +169,15 @@ LONGEST = 60
 """Characters of an option's usual value; those with longer ones, such as figures, are not offered."""
 
 
-KINDS = {
-    "Cards and dice": ("holdem", "kuhn", "leduc", "liars_dice"),
-    "Social deduction": ("mafia", "werewolf"),
-    "Puzzles": ("tangram",),
-}
-"""The games by kind, as the lobby groups them."""
-ECONOMICS = "Markets, auctions and bargains"
-"""The kind of all other games."""
-MINUTES = {
-    10: ("mafia", "werewolf", "tangram"),
-    5: ("bargaining", "multi_issue_bargaining", "ultimatum", "bilateral_trade", "hold_up"),
-    2: ("leduc", "liars_dice", "english_auction", "insurance_moral_hazard", "principal_agent", "common_agency"),
-    1: (
-        *("kuhn", "auction", "cournot", "public_project", "voluntary_contribution", "provision_point", "dictator"),
-        *("war_of_attrition", "sequential_investment", "centipede", "dutch_auction", "trust"),
-    ),
-}
-"""About how long a match takes people, who need half a minute for each of their decisions. In hold'em it depends on the
-number of hands."""
-PRESETS = (
-    Preset("Heads-up hold'em against the zoo", "holdem", 2, ("zoo:holdem",)),
-    Preset("Mafia with six policies of the zoo", "mafia", 7, ("zoo:mafia",) * 6),
-    Preset("Split a pie with the zoo", "bargaining", None, ("zoo:bargaining",)),
-    Preset("Ultimatum in one round", "ultimatum", None, ("equal",), {"max_rounds": "1", "reservations": "0,0"}),
-    Preset("Public goods, 4 rounds", "voluntary_contribution", 4, ("conditional",) * 3, {"rounds": "4"}),
-    Preset("Public goods, 10 rounds", "voluntary_contribution", 4, ("conditional",) * 3, {"rounds": "10"}),
-    Preset("Second-price auction", "auction", 4, ("truthful",) * 3, {"rule": "second-price"}),
-)
-"""The tables that the lobby opens with one click, where it offers their games. "Play now" opens the first."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LobbyArguments:
-    """The lobby."""
-
-    lobby: bool = False
-    """Serve a page where people open tables of the named games (default: of all), invite others, and see results.
-    The opponents are the game's bots, its policy of the zoo, and those of --agents."""
-    state: Path | None = None
-    """The file (SQLite) of names and results of a lobby. Default: they end with the server."""
-    empty_after: Seconds = 300.0
-    """Seconds without an open page after which a table of a lobby ends."""
+EMPTY_AFTER = 300.0
+"""Seconds without an open page after which a table of a lobby ends, if none are given."""
 
 
 def serve_lobby(
     games: Sequence[str],
     policies: Sequence[str],
-    lobby: LobbyArguments,
+    state: Path | None,
+    empty_after: float,
     server: ServerSettings,
     tables: TableArguments,
     live: LiveArguments,
@@ -228,13 +187,17 @@ def serve_lobby(
     Args:
         games: the games, by name; empty: all.
         policies: runs and policy files that people can play with.
-        lobby: the lobby's settings.
+        state: the file of names and results; None: they end with the server.
+        empty_after: seconds without an open page after which a table ends.
         server: the address, the access token and the certificate.
         tables: the settings of every table.
         live: the settings of its logs and metrics.
     """
     hands = HANDS if tables.hands is None else tables.hands
-    offered = [lookup.game_with(name) for name in games] or _playable()
+    offered = [lookup.game_with(name) for name in games]
+    for name in () if games else dict.fromkeys(game_id.partition("-")[0] for game_id in GAMES):
+        with suppress(ValueError):  # a user's game that needs options
+            offered.append(lookup.game_with(name))
     trained: dict[str, list[str]] = {}
     for spec in policies:
         trained_as = lookup.trained_for(spec)
@@ -247,12 +210,13 @@ def serve_lobby(
         trained.setdefault(trained_as.name, []).append(spec)
     offers = [_offer(game, trained.get(game.name, ()), hands) for game in offered]
     able = {(offer.game, one.name) for offer in offers for one in offer.opponents}
+    presets = msgspec.convert(LOBBY["presets"], list[Preset])
     host = LobbyHost(
         offers,
         partial(_table, tables=replace(tables, hands=hands)),
-        presets=[one for one in PRESETS if {(one.game, name) for name in one.opponents} <= able],
-        state=lobby.state,
-        empty_after=lobby.empty_after,
+        presets=[one for one in presets if {(one.game, name) for name in one.opponents} <= able],
+        state=state,
+        empty_after=empty_after,
         server=server,
     )
     console = Console()
@@ -261,16 +225,8 @@ def serve_lobby(
         supervisor.run(serving(host, console, where(host, "lobby")), activity)
 
 
-def _playable() -> list[Game]:
-    games = []
-    for name in dict.fromkeys(game_id.partition("-")[0] for game_id in GAMES):
-        with suppress(ValueError):  # a user's game that needs options
-            games.append(lookup.game_with(name))
-    return games
-
-
 def _offer(game: Game, policies: Sequence[str], hands: int) -> Offer:
-    """Return what a lobby offers of a game: the programs, each at the numbers of seats at which it can play.
+    """Return a lobby's offer of a game: the programs, each at the numbers of seats at which it can play.
 
     Args:
         game: the game.
@@ -290,26 +246,19 @@ def _offer(game: Game, policies: Sequence[str], hands: int) -> Offer:
             programs.append(Opponent(spec, spec in trained, seats))
         elif spec in policies:
             raise ValueError(reasons[game.seats])
-    title, sentence = _in_words(game)
-    others = ECONOMICS if game.name in packages() else "Games of your own"
-    kind = next((kind for kind, names in KINDS.items() if game.name in names), others)
-    unit = game.payoffs.reward_name
-    minutes = {name: minutes for minutes, names in MINUTES.items() for name in names} | {"holdem": -(-hands // 2)}
-    long = minutes.get(game.name, 0)
-    options = {name: json.dumps(value).strip('"') for name, value in game.options.items() if name != "seats"}
-    short = {name: text for name, text in options.items() if len(text) <= LONGEST}
-    any_seats = lookup.has_seats(game.name)
-    return Offer(game.name, game.seats, any_seats, tuple(programs), title, kind, sentence, unit, long, short)
-
-
-def _in_words(game: Game) -> tuple[str, str]:
-    """Return the heading and the first paragraph of the rules in words; without how many play, which is a choice."""
     heading, _, rest = how_to_play(game).strip().partition("\n")
-    sentence = rest.strip().partition("\n")[0]
-    if lookup.has_seats(game.name):
+    sentence, any_seats = rest.strip().partition("\n")[0], lookup.has_seats(game.name)
+    if any_seats:  # how many play is a choice
         sentence = re.sub(r"^\d+ (?:players[.:] (?:\d+ )?)?| for \d+ seats", "", sentence)
         sentence = sentence[:1].upper() + sentence[1:]
-    return heading.removeprefix("# "), sentence
+    others = LOBBY["others"] if game.name in packages() else "Games of your own"
+    kind = next((kind for kind, names in LOBBY["kinds"].items() if game.name in names), others)
+    unit = game.payoffs.reward_name
+    long = -(-hands // 2) if game.name == POKER else LOBBY["minutes"].get(game.name, 0)
+    options = {name: json.dumps(value).strip('"') for name, value in game.options.items() if name != "seats"}
+    short = {name: text for name, text in options.items() if len(text) <= LONGEST}
+    title = heading.removeprefix("# ")
+    return Offer(game.name, game.seats, any_seats, tuple(programs), title, kind, sentence, unit, long, short)
 
 
 def _table(
@@ -344,7 +293,9 @@ def command(
     players: PlayersArguments,
     seats: int | None = None,
     tables: TableArguments,
-    lobby: LobbyArguments,
+    lobby: bool = False,
+    state: Path | None = None,
+    empty_after: Seconds = EMPTY_AFTER,
     server: ServerArguments = PORT,
     names: tuple[str, ...] = (),
     live: LiveArguments = QUIET,
@@ -359,23 +310,21 @@ def command(
         games: The game by name; with --lobby, the games. Default: all of them.
         options: The game's options as name=value, such as seats=6.
         seats: Number of seats. Default: one per agent, and one for a person if no agent is named.
+        lobby: Serve a page where people open tables of the named games (default: of all), invite others, and see
+            results. The opponents are the game's bots, its policy of the zoo, and those of --agents.
+        state: The file (SQLite) of names and results of a lobby. Default: they end with the server.
+        empty_after: Seconds without an open page after which a table of a lobby ends.
         names: Further host names under which browsers reach this server, such as a proxy's.
     """
     settings = replace(server.settings, names=names)
-    if lobby.lobby:
+    if lobby:
         players.language_model(["--lobby"])
-        own = {
-            "options": options,
-            "seats": seats,
-            "search": players.search or None,
-            "seed": live.seed,
-            "log": live.log,
-        }
+        own = {"options": options, "seats": seats, "search": players.search or None, "seed": live.seed, "log": live.log}
         if given := [name for name, value in own.items() if value not in (None, ())]:
             raise ValueError(f"--{given[0]} is for one table; in a lobby, who opens a table chooses")
-        serve_lobby(games, players.agents, lobby, settings, tables, live)
+        serve_lobby(games, players.agents, state, empty_after, settings, tables, live)
         return
-    if lobby != LobbyArguments():
+    if state is not None or empty_after != EMPTY_AFTER:
         raise ValueError("--state and --empty-after are for --lobby")
     if len(games) != 1:
         raise ValueError(f"{len(games)} games for one table: name one, or give --lobby")
@@ -385,15 +334,8 @@ def command(
     console, results = Console(), Results(chosen)
     with supervised(live, console) as supervisor:
         programs = players_of(chosen, specs, tables, seed=live.seed, language_models=players, search=players.search)
-        table = browser_table(
-            chosen,
-            programs,
-            tables,
-            seed=live.seed,
-            log=supervisor.log,
-            server=settings,
-            on_result=results.add,
-        )
+        common: dict[str, Any] = {"log": supervisor.log, "server": settings, "on_result": results.add}
+        table = browser_table(chosen, programs, tables, seed=live.seed, **common)
         if not players.agents and (strong := lookup.of_the_zoo(chosen)):
             print(f"a strong opponent: --agents {strong[0]}", file=sys.stderr)
         models = statistics_of(dict(filter(None, programs)))

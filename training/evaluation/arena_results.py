@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from types import MappingProxyType
 from typing import Any
 
@@ -37,7 +38,7 @@ MEANINGS = {
 
 MOST_AGENTS = 10_000
 """The most agents in the standings."""
-COUNTED = ("rejected", "failed", "forced")
+COUNTED, SHARES = ("rejected", "failed", "forced"), ("deals", "efficiency")
 
 Columns = tuple[list[str], list[list[str]]]
 """Headings and rows of a table."""
@@ -99,7 +100,7 @@ class Standings:
             sums, payoffs = self._sums[agent], self._payoffs.pop(agent, None) or RunningScore("")
             payoffs.add(result.payoffs[agent])
             self._payoffs[agent] = payoffs
-            for kind, value in (("deals", result.deal), ("efficiency", result.efficiency)):
+            for kind, value in zip(SHARES, (result.deal, result.efficiency), strict=True):
                 if value is not None:
                     sums[kind] += value
                     sums[f"{kind} known"] += 1
@@ -118,16 +119,15 @@ class Standings:
 
     def lines(self) -> list[ArenaStanding]:
         """Return a line per agent, the best mean first. The interval is Student's over matches."""
-        return sorted(map(self._line, self._payoffs), key=lambda line: -line.mean)
-
-    def _line(self, agent: str) -> ArenaStanding:
-        sums, payoffs, rating = self._sums[agent], self._payoffs[agent], self._ratings.get(agent)
-        score = payoffs.score()
-        shares = [sums[kind] / known if (known := sums[f"{kind} known"]) else None for kind in ("deals", "efficiency")]
-        ends = (None, None) if score is None else (score.low, score.high)
-        rated = (None, None) if rating is None else (rating.mu, rating.sigma)
-        counts = (int(sums[kind]) for kind in COUNTED)
-        return ArenaStanding(agent, payoffs.count, payoffs.mean, *ends, *shares, *rated, *counts)
+        lines = []
+        for agent, payoffs in self._payoffs.items():
+            sums, rating, score = self._sums[agent], self._ratings.get(agent), payoffs.score()
+            shares = (sums[kind] / known if (known := sums[f"{kind} known"]) else None for kind in SHARES)
+            ends = (None, None) if score is None else (score.low, score.high)
+            rated = (None, None) if rating is None else (rating.mu, rating.sigma)
+            counts = (int(sums[kind]) for kind in COUNTED)
+            lines.append(ArenaStanding(agent, payoffs.count, payoffs.mean, *ends, *shares, *rated, *counts))
+        return sorted(lines, key=lambda line: -line.mean)
 
 
 @dataclass(frozen=True)
@@ -173,18 +173,16 @@ def over_all(results: Sequence[GameResults], together: Standings) -> Columns:
     """
     heads = ["agent", OVER_ALL, "mean place", "games", "matches", *(one.game.name for one in results)]
     lines = {one.game.name: one.standings.lines() for one in results}
-    places: dict[str, list[int]] = {}
-    ratings: dict[str, dict[str, str]] = {}
+    played: defaultdict[str, dict[str, tuple[int, str]]] = defaultdict(dict)  # place and rating by agent and game
     for name, standings in lines.items():
         for place, line in enumerate(standings, 1):
-            places.setdefault(line.agent_id, []).append(place)
-            ratings.setdefault(line.agent_id, {})[name] = _rating(line)
+            played[line.agent_id][name] = place, _rating(line)
     rows = []
-    means = {agent: sum(each) / len(each) for agent, each in places.items()}
+    means = {agent: fmean(place for place, _ in games.values()) for agent, games in played.items()}
     for line in sorted(together.lines(), key=lambda line: (-(line.rating or 0.0), means[line.agent_id])):
-        agent, mean = line.agent_id, means[line.agent_id]
-        cells = [ratings[agent].get(name, "") for name in lines]
-        rows.append([agent, _rating(line), f"{mean:.1f}", str(len(places[agent])), f"{line.matches:,}", *cells])
+        games = played[line.agent_id]
+        figures = [_rating(line), f"{means[line.agent_id]:.1f}", str(len(games)), f"{line.matches:,}"]
+        rows.append([line.agent_id, *figures, *(games.get(name, (0, ""))[1] for name in lines)])
     return heads, rows
 
 

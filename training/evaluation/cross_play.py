@@ -9,12 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...envs import Game, play_until_done
-from ...envs.core.capabilities import Teams
+from ...envs import Game, Policy, Teams, play_until_done, streams
 from ...envs.core.record import Tables
-from ...envs.core.rng import streams
-from ...envs.core.rollout import Policy
-from ..parallel.tasks import HERE, Task, Tick, Workers
+from ..parallel.tasks import HERE, Task, Tick, Workers, ignore
 from .duplicate import Score, results_of_deals, unit_per_game
 
 TABLES = 4_096
@@ -81,7 +78,7 @@ PolicyOrMixed = TypeVar("PolicyOrMixed")
 
 
 def against_team(game: Game, team: str, policy: PolicyOrMixed, opponent: PolicyOrMixed) -> dict[str, PolicyOrMixed]:
-    """Return what plays each team where `policy` plays one and `opponent` all others."""
+    """Return the player of each team: `policy` of one, `opponent` of all others."""
     return {name: policy if name == team else opponent for name in teams_of(game).names}
 
 
@@ -113,26 +110,22 @@ def finished(
         seated = 2 * of
         for team, name in enumerate(teams.names):
             player = policies[name]
-            if isinstance(player, Mixed):
-                seated += _newcomers(of == team, player.count, random)
+            if isinstance(player, Mixed):  # the seats of the newcomers are drawn
+                own = of == team
+                sizes = own.sum(axis=1)
+                wanted = np.maximum(sizes // 2, 1) if player.count is None else np.minimum(player.count, sizes)
+                order = np.where(own, random.random(own.shape), 2.0).argsort(axis=1).argsort(axis=1)
+                seated += (order < wanted[:, None]) & own
         return seated
 
     return tables, play_until_done(game, playing, tables, who=who)
 
 
 def team_sizes(game: Game) -> list[int]:
-    """Return how many seats each team of a game has."""
+    """Return the number of seats of each team."""
     teams, tables = teams_of(game), game.tables(1)
     game.rules.reset(tables[0])
     return [int(size) for size in np.bincount(teams.of(tables)[0], minlength=len(teams.names))]
-
-
-def _newcomers(own: NDArray[np.bool_], count: int | None, random: np.random.Generator) -> NDArray[np.bool_]:
-    """Draw the seats of newcomers among a team's `own` seats, bool[N, seats]: bool[N, seats]."""
-    sizes = own.sum(axis=1)
-    wanted = np.maximum(sizes // 2, 1) if count is None else np.minimum(count, sizes)
-    order = np.where(own, random.random(own.shape), 2.0).argsort(axis=1).argsort(axis=1)
-    return np.asarray(order < wanted[:, None]) & own
 
 
 def play_teams(
@@ -141,7 +134,7 @@ def play_teams(
     *,
     matches: int = 5_000,
     seed: int = 0,
-    progress: Tick | None = None,
+    progress: Tick = ignore,
 ) -> TeamResult:
     """Play matches between the teams of a game.
 
@@ -166,7 +159,7 @@ def play_teams(
 
 
 def winners(
-    game: Game, policies: Mapping[str, Policy | Mixed], *, matches: int, seed: int = 0, progress: Tick | None = None
+    game: Game, policies: Mapping[str, Policy | Mixed], *, matches: int, seed: int = 0, progress: Tick = ignore
 ) -> tuple[NDArray[np.int64], Tables]:
     """Return the number of the team that won each match (−1: none), int64[matches], and the records at the end.
 
@@ -182,8 +175,7 @@ def winners(
         tables, total = finished(game, policies, seeds[start : start + TABLES])
         done.append(tables)
         won.append(winning_team(game, tables, total))
-        if progress is not None:
-            progress(len(tables))
+        progress(len(tables))
     return np.concatenate(won), np.concatenate(done).view(np.recarray)
 
 
@@ -285,7 +277,7 @@ class Matrix:
 
 
 def count_of_matches(game: Game, policies: int, mixed: bool = True) -> int:
-    """Return how many times `cross_play` plays all deals with that many policies."""
+    """Return the number of times that `cross_play` plays all deals with so many policies."""
     if game.capabilities.teams is None:
         return policies * (policies + 1) // 2 if mirrored(game) else policies**2
     teams = len(game.capabilities.teams.names)
@@ -295,7 +287,7 @@ def count_of_matches(game: Game, policies: int, mixed: bool = True) -> int:
 
 
 def mirrored(game: Game) -> bool:
-    """Return whether one seat loses what the other wins."""
+    """Tell whether one seat loses what the other wins."""
     return game.seats == 2 and game.payoffs.zero_sum
 
 
@@ -306,7 +298,7 @@ def cross_play(
     deals: int = 2_000,
     seed: int = 0,
     mixed: bool = True,
-    progress: Tick | None = None,
+    progress: Tick = ignore,
     workers: Workers = HERE,
 ) -> list[Matrix]:
     """Play every policy with every policy.
@@ -341,19 +333,13 @@ def cross_play(
             results[j, i] = -result[:, ::-1]
     unit = unit_per_game(game)
     others = "the other seat" if game.seats == 2 else "all other seats"
-    matrices = [
-        Matrix(
-            f"return of the row in one seat, column in {others}",
-            names,
-            results.mean(axis=3),
-            unit,
-            games=game.seats,
-            mirrored=mirror,
-        )
-    ]
-    for seat, agent in enumerate(game.agents):
-        matrices.append(Matrix(f"return of the row as {agent}, column in {others}", names, results[..., seat], unit))
-    return matrices
+    title = f"return of the row in one seat, column in {others}"
+    whole = Matrix(title, names, results.mean(axis=3), unit, games=game.seats, mirrored=mirror)
+    by_seat = (
+        Matrix(f"return of the row as {agent}, column in {others}", names, results[..., seat], unit)
+        for seat, agent in enumerate(game.agents)
+    )
+    return [whole, *by_seat]
 
 
 Seated = tuple[tuple[int, int, int | None], ...]
@@ -381,7 +367,13 @@ def _of_teams(
                 plans.append((team, f"row as {name} and in the other team, column in {part} {name}", within))
     different = list(dict.fromkeys(seated for *_, cells in plans for seated in cells))
     deals = settings["matches"]
-    tasks = [Task(_winner_of_each, (game, _mixed(teams, policies, one)), settings, deals) for one in different]
+    tasks = []
+    for cell in different:
+        played = {
+            team: policies[one] if other == one else Mixed(policies[one], policies[other], count)
+            for team, (one, other, count) in zip(teams, cell, strict=True)
+        }
+        tasks.append(Task(_winner_of_each, (game, played), settings, deals))
     won = dict(zip(different, run(tasks), strict=True))
     shape = len(names), len(names), deals
     return [
@@ -400,15 +392,8 @@ def _winner_of_each(game: Game, seated: Mapping[str, Policy | Mixed], **settings
     return winners(game, seated, **settings)[0]  # no task brings the records back
 
 
-def _mixed(teams: Sequence[str], policies: Sequence[Policy], seated: Seated) -> dict[str, Policy | Mixed]:
-    return {
-        name: policies[one] if other == one else Mixed(policies[one], policies[other], count)
-        for name, (one, other, count) in zip(teams, seated, strict=True)
-    }
-
-
 def ladder(game: Game, matrices: Sequence[Matrix]) -> tuple[dict[str, Score], Floats]:
-    """Return what every policy wins from all others on average, the best first, and from each of them.
+    """Return the mean win of every policy from all others, the best first, and from each of them.
 
     Args:
         game: the game of `matrices`.

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
-from ...envs import Game, play_until_done
+from ...envs import Game, play_until_done, streams
 from ...envs.core.counted import counted
-from ...envs.core.rng import streams
 from ...envs.core.rollout import tables_with_seed
 from ...wrappers.policies.base import Policy
-from ..parallel.tasks import Tick
+from ..parallel.tasks import Tick, ignore
 from ..terminal.console import table_of
 
 
@@ -53,10 +52,6 @@ class Score:
         half = sqrt(z2 * (share * (1 - share) / matches + z2 / (4 * matches**2))) / (1 + z2 / matches)
         return cls(share, middle - half, middle + half, matches, matches, unit)
 
-    def times(self, factor: float, unit: str) -> "Score":
-        """Return the same score in another unit; `factor` is above 0."""
-        return replace(self, mean=factor * self.mean, low=factor * self.low, high=factor * self.high, unit=unit)
-
     def reversed(self) -> "Score":
         """Return the score of the opponent in a zero-sum game of two seats."""
         return replace(self, mean=-self.mean, low=-self.high, high=-self.low)
@@ -64,10 +59,6 @@ class Score:
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dict for JSON."""
         return asdict(self)
-
-    def in_words(self) -> str:
-        """Return the mean with its unit and interval, for a line of text."""
-        return f"{self.mean:+.2f} {self.unit} (95 %: {self.low:+.2f} to {self.high:+.2f})"
 
     def __str__(self) -> str:
         sign = "" if self.unit.startswith("share") else "+"
@@ -113,8 +104,8 @@ class RunningScore:
 
     def in_words(self) -> str:
         """Return it for a line of text; empty: there are fewer than 2 results."""
-        score = self.score()
-        return "" if score is None else score.in_words()
+        one = self.score()
+        return "" if one is None else f"{one.mean:+.2f} {one.unit} (95 %: {one.low:+.2f} to {one.high:+.2f})"
 
 
 def student_quantile(freedom: int) -> float:
@@ -161,7 +152,7 @@ def evaluate(
     *,
     deals: int = 20_000,
     seed: int = 0,
-    progress: Tick | None = None,
+    progress: Tick = ignore,
     adjusted: bool = True,
 ) -> Score:
     """Play duplicate deals and return the mean return of `policy` per game.
@@ -201,10 +192,10 @@ def results_of_deals(
     *,
     deals: int,
     seed: int = 0,
-    progress: Tick | None = None,
+    progress: Tick = ignore,
     adjusted: bool = True,
 ) -> NDArray[np.float64]:
-    """Return what `policy` won of each deal in each seat, float64[deals, seats] in `game.payoffs.unit`.
+    """Return the results of `policy` by deal and seat, float64[deals, seats] in `game.payoffs.unit`.
 
     The arguments are those of `evaluate`.
     """
@@ -219,15 +210,14 @@ def results_of_deals(
     for start in range(0, deals, size):
         chunk = seeds[start : start + size]
         results.append(results_of_seeds(policy, game, opponents, chunk, adjusted))
-        if progress is not None:
-            progress(len(chunk))
+        progress(len(chunk))
     return np.concatenate(results)
 
 
 def results_of_seeds(
     policy: Policy, game: Game, opponents: Sequence[Policy], seeds: Sequence[int], adjusted: bool = True
 ) -> NDArray[np.float64]:
-    """Return what `policy` won of the deals of these seeds in each seat, all played at once.
+    """Return the results of `policy` in the deals of these seeds, by seat; all are played at once.
 
     It is float64[deals, seats] in `game.payoffs.unit`. The table of deal `d` with the policy in seat `s` has row
     ``d * seats + s``. The other arguments are those of `evaluate`.

@@ -21,10 +21,9 @@ import numpy as np
 from numba.extending import is_jitted
 from numpy.typing import NDArray
 
+from ...envs import Game, compiled
 from ...envs.core import loops
 from ...envs.core.chance import required_chance
-from ...envs.core.compiled import compiled
-from ...envs.core.game import Game
 from ...envs.core.record import Tables
 from ...envs.core.rollout import played
 
@@ -52,8 +51,7 @@ class Probable(Protocol):
     """A policy that tells its probabilities."""
 
     def probabilities(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.floating[Any]]:
-        """Return how likely each action index is, 0 where masked: float[N, A]."""
-        ...
+        """Return the probability of each action index, 0 where masked: float[N, A]."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ class Tree:
     chances: Floats
 
     def strategy_of(self, policy: Probable) -> Floats:
-        """Return how a policy plays in all seats: float64[Q]. A deterministic one plays its most likely actions.
+        """Return a policy in all seats as a strategy: float64[Q]. A deterministic one plays its most likely actions.
 
         Raises:
             ValueError: if the policy tells no probabilities of legal actions somewhere.
@@ -123,7 +121,7 @@ class Tree:
 
 
 def values(tree: Tree, strategy: Floats) -> Floats:
-    """Return what every seat wins on average where all play by `strategy`: float64[seats].
+    """Return the mean win of every seat where all play by `strategy`: float64[seats].
 
     Raises:
         ValueError: if it is no strategy of the tree.
@@ -134,7 +132,7 @@ def values(tree: Tree, strategy: Floats) -> Floats:
 
 
 def best_response(tree: Tree, strategy: Floats, seat: int) -> tuple[float, Floats]:
-    """Return what `seat` wins at most where all others play by `strategy`, and a strategy with which it does.
+    """Return the greatest mean win of `seat` where all others play by `strategy`, and a strategy that has it.
 
     The strategy is float64[Q]; those of the others are as they were.
 

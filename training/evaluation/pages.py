@@ -20,29 +20,7 @@ from ...wrappers import replay
 from ...wrappers.agents.language_model import without_secrets
 from .duplicate import Score
 
-STYLE = """
-main { max-width: 1100px; margin: 0 auto; padding: 0 1rem 2rem; display: grid; gap: 1rem;
-  grid-template-columns: minmax(0, 1fr); }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-caption { text-align: left; font-weight: 600; padding-bottom: .4rem; }
-th, td { padding: .3rem .6rem; text-align: right; border-top: 1px solid var(--line); overflow-wrap: break-word; }
-th { border-top: 0; font-size: .9rem; color: var(--soft); }
-th:first-child, td:first-child { text-align: left; }
-td:first-child { overflow-wrap: anywhere; }
-th[aria-sort] { color: var(--ink); }
-th[aria-sort]::after { content: " ↓"; }
-iframe { width: 100%; height: 48rem; border: 1px solid var(--line); border-radius: 10px; }
-@media (max-width: 760px) {
-  thead { display: none; }
-  tr, caption { display: block; }
-  tr + tr { border-top: 1px solid var(--line); margin-top: .5rem; padding-top: .5rem; }
-  td { display: flex; justify-content: space-between; gap: 1rem; border: 0; padding: .1rem 0; }
-  td:first-child { font-weight: 600; }
-  td:empty { display: none; }
-  td:not(:first-child)::before { content: attr(data-column); color: var(--soft); text-align: left; flex: none;
-    max-width: 50%; }
-}
-"""
+STYLES = files(replay).joinpath("palette.css"), files(__package__).joinpath("pages.css")
 SECRET = re.compile(r"-.*(token|api[-_]key|password|secret)")
 """An option whose value is a secret; that of ``--access-token-file`` is the name of a file."""
 
@@ -94,7 +72,7 @@ def document(title: str, body: str, about: Mapping[str, Any] = MappingProxyType(
         body: HTML.
         about: facts below the title (see `facts`).
     """
-    style = files(replay).joinpath("palette.css").read_text("utf-8") + STYLE
+    style = "".join(file.read_text("utf-8") for file in STYLES)
     top = f"<section>{facts(about)}</section>" if about else ""
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'

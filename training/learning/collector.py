@@ -21,13 +21,10 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from ...envs import Game
+from ...envs import Game, compiled, streams
 from ...envs import game as make_game
-from ...envs.core.capabilities import ExpectedRewards
-from ...envs.core.compiled import compiled
 from ...envs.core.encoder import FULL
 from ...envs.core.files import replacing
-from ...envs.core.rng import streams
 from ...wrappers.policies.base import Policy, draw
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.rl.opponents import OpponentSeats, Pool
@@ -104,7 +101,19 @@ class RolloutBatch:
 
     def packed(self) -> "RolloutBatch":
         """Return the learner's decisions alone, in less memory. Numbers in observations are rounded to float16."""
-        packing, count = self._packing(), self.decisions
+        seen, critic, masks = (self.arrays[name].shape[1] for name in COLUMNS)
+        count, common = self.decisions, min(seen, critic)
+        bits, copies = np.ones(seen + critic + masks, np.bool_), np.zeros(seen + critic + masks, np.bool_)
+        copies[seen : seen + common] = True
+        for start in range(0, count, BLOCK):
+            columns = self._columns(slice(start, start + BLOCK))
+            bits &= ((columns == 0) | (columns == 1)).all(axis=0)
+            copies[seen : seen + common] &= (columns[:, seen : seen + common] == columns[:, :common]).all(axis=0)
+        stored = np.flatnonzero(bits & ~copies), np.flatnonzero(~bits & ~copies)
+        places = np.zeros(len(bits), np.int64)
+        places[np.concatenate(stored)] = np.arange(len(bits) - copies.sum())
+        places[copies] = places[np.flatnonzero(copies) - seen]
+        packing = Packing(*stored, tuple(np.split(places, [seen, seen + critic])))
         arrays = {name: array[self.rows] for name, array in self.arrays.items() if name not in COLUMNS}
         arrays["actions"] = arrays["actions"].astype(np.min_scalar_type(len(packing.places[2])))
         arrays["bits"] = np.empty((-(-count // 8), len(packing.bits)), np.uint8)
@@ -119,21 +128,6 @@ class RolloutBatch:
     def _columns(self, part: slice) -> NDArray[np.float32]:
         rows = self.rows[part]
         return np.concatenate([self.arrays[name][rows] for name in COLUMNS], axis=1)
-
-    def _packing(self) -> Packing:
-        seen, critic, masks = (self.arrays[name].shape[1] for name in COLUMNS)
-        common = min(seen, critic)
-        bits, copies = np.ones(seen + critic + masks, np.bool_), np.zeros(seen + critic + masks, np.bool_)
-        copies[seen : seen + common] = True
-        for start in range(0, self.decisions, BLOCK):
-            columns = self._columns(slice(start, start + BLOCK))
-            bits &= ((columns == 0) | (columns == 1)).all(axis=0)
-            copies[seen : seen + common] &= (columns[:, seen : seen + common] == columns[:, :common]).all(axis=0)
-        stored = np.flatnonzero(bits & ~copies), np.flatnonzero(~bits & ~copies)
-        places = np.zeros(len(bits), np.int64)
-        places[np.concatenate(stored)] = np.arange(len(bits) - copies.sum())
-        places[copies] = places[np.flatnonzero(copies) - seen]
-        return Packing(*stored, tuple(np.split(places, [seen, seen + critic])))
 
     def unpacked(self) -> "RolloutBatch":
         """Return the batch with the arrays as `arrays` describes them."""
@@ -217,14 +211,14 @@ class Relabelling:
     def seen(
         self, labels: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
     ) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-        """Return what is seen under the relabellings: float32[N, D] and int8[N, A]."""
+        """Return observations and masks under the relabellings: float32[N, D] and int8[N, A]."""
         seen = np.empty_like(observations), np.empty_like(masks)
         _gather(observations, self._columns, labels, seen[0])
         _gather(masks, self._actions, labels, seen[1])
         return seen
 
     def meant(self, labels: NDArray[np.int64], actions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return what the agents' actions int64[N] mean, int64[N]."""
+        """Return the actions of the game for the agents' actions int64[N], int64[N]."""
         return self._actions[labels, actions]
 
     def of_decisions(
@@ -398,7 +392,7 @@ def critic_encoder(config: SelfPlayConfig, game: Game) -> str:
 
 
 def only_two_compete(game: Game) -> bool:
-    """Return whether one of two seats wins what the other loses, so that one value tells both.
+    """Tell whether one of two seats wins what the other loses, so that one value tells both.
 
     The value function learns from decisions alone, and says nothing about a seat that waits for another's decision.
     Here its value is that of the decision with the other sign; elsewhere it is not known.
@@ -433,6 +427,22 @@ class Actor:
         self._actor, self._critic = (net.to(device) for net in make_networks(config, game))
         self._began = False
 
+    def begin(self, version: int = 0) -> None:
+        """Begin episodes at all tables, unless they have begun. The random numbers depend on seed, actor and version.
+
+        The first actor of a new run has the seed of the config itself.
+        """
+        if self._began:
+            return
+        seed = self._config.seed
+        if self._number or version:
+            seed = int(np.random.SeedSequence([seed, self._number, version]).generate_state(1, np.uint64)[0])
+        self._reset(seed)
+        self._began = True
+
+    def _reset(self, seed: int) -> None:
+        raise NotImplementedError
+
     def _batch(self, **facts: Any) -> RolloutBatch:
         """Return the arrays as a batch, with one row per decision."""
         names = "observations", "critic_observations", "masks", "log_probs", "actions", "advantages"
@@ -459,6 +469,12 @@ class Collector(Actor):
 
     def __init__(self, config: SelfPlayConfig, game: Game, pool: Pool, actor: int = 0, device: str = "cpu") -> None:
         super().__init__(config, game, actor, device)
+        expected, reduction = None, game.capabilities.variance_reduction
+        if config.chance_samples:
+            if reduction is None:
+                asked = f"chance_samples={config.chance_samples}"
+                raise ValueError(f"{asked}: {game.id} cannot tell its expected rewards; need 0")
+            expected = reduction.expected_rewards(config.chance_samples, config.seed + actor)
         self.tables = SelfPlayTables(
             game,
             config.n_envs,
@@ -466,7 +482,7 @@ class Collector(Actor):
             round(config.opponent_tables * config.n_envs),
             (config.random_start_steps, config.random_start_steps),
             config.encoder or None,
-            _expected_rewards(game, config, actor),
+            expected,
             round(config.mixed_tables * config.n_envs),
         )
         self._relabelling = None
@@ -488,19 +504,9 @@ class Collector(Actor):
         self._ratios, self._weights = (np.ones(shape, np.float32) for _ in range(2))
         self._reach = np.ones((config.n_envs, game.seats))  # of each seat's play, beside what it would be unexplored
 
-    def begin(self, version: int = 0) -> None:
-        """Begin episodes at all tables, unless they have begun. The random numbers depend on seed, actor and version.
-
-        The first actor of a new run has the seed of the config itself.
-        """
-        if self._began:
-            return
-        seed = self._config.seed
-        if self._number or version:
-            seed = int(np.random.SeedSequence([seed, self._number, version]).generate_state(1, np.uint64)[0])
+    def _reset(self, seed: int) -> None:
         self._words = streams(seed, 1)
         self.tables.reset(seed)
-        self._began = True
 
     @torch.no_grad()
     def rollout(
@@ -520,7 +526,13 @@ class Collector(Actor):
         began = time.perf_counter()
         self.begin(version)
         load_weights(self._actor, self._critic, weights)
-        self._seat(opponents)
+        for slot, (serial, policy) in opponents.items():
+            if self._serials.get(slot) != serial:  # a copy of one that has changed, with a random stream of its own
+                copy = deepcopy(policy)
+                key = np.random.SeedSequence([copy.stream, serial, slot, self._number])
+                copy.stream = int(key.generate_state(1, np.uint64)[0])
+                self.tables.policies[slot] = copy
+                self._serials[slot] = serial
         self.tables.random_start_steps = random_start_steps
         episodes, winnings = self.tables.episodes, self.tables.winnings
         seconds = self._play()
@@ -535,21 +547,11 @@ class Collector(Actor):
             total_seconds=time.perf_counter() - began,
         )
 
-    def _seat(self, opponents: Opponents) -> None:
-        """Take copies of the opponents that have changed; each has a random stream of its own."""
-        for slot, (serial, policy) in opponents.items():
-            if self._serials.get(slot) != serial:
-                copy = deepcopy(policy)
-                key = np.random.SeedSequence([copy.stream, serial, slot, self._number])
-                copy.stream = int(key.generate_state(1, np.uint64)[0])
-                self.tables.policies[slot] = copy
-                self._serials[slot] = serial
-
     def _play(self) -> float:
         """Play the decisions. Return the duration of the tables' steps in seconds."""
         tables, names, spent = self.tables.tables, self._relabelling, 0.0
         rows, actions = np.arange(self._config.n_envs), np.zeros(self._config.n_envs, np.int64)
-        unit = np.float32(self._config.reward_scale / self._game.payoffs.unit)
+        unit, share = np.float32(self._config.reward_scale / self._game.payoffs.unit), self._config.exploration
         for step in range(self._config.n_steps):
             self._turn[step] = tables.turn
             seen = tables.observations, tables.action_masks
@@ -562,29 +564,24 @@ class Collector(Actor):
             self._log_probs[step] = self._forward.log_probs(
                 self._actor, self._observations[step], self._masks[step]
             ).cpu()
-            behaviour = self._behaviour(step)
+            behaviour = np.exp(self._log_probs[step])  # what is played
+            if share:
+                legal = self._masks[step].astype(np.float32)
+                behaviour = (1 - share) * behaviour + share * legal / legal.sum(1, keepdims=True)
             draw(behaviour, self._words, actions)
             self._actions[step] = actions
-            if self._config.exploration:
+            if share:
                 self._weigh(step, behaviour)
             began = time.perf_counter()
             self.tables.step(actions if names is None else names.meant(labels, actions))
             spent += time.perf_counter() - began
             self._rewards[step] = tables.rewards * unit
             self._dones[step] = tables.dones
-            if self._config.exploration:
+            if share:
                 self._reach[tables.dones] = 1.0
             if names is not None:
                 names.draw(tables.dones)
         return spent
-
-    def _behaviour(self, step: int) -> NDArray[np.float32]:
-        """Return the probabilities of what is played, float32[N, A]: those of the policy, with random actions."""
-        share, legal = self._config.exploration, self._masks[step].astype(np.float32)
-        probabilities = np.exp(self._log_probs[step])
-        if share:
-            probabilities = (1 - share) * probabilities + share * legal / legal.sum(1, keepdims=True)
-        return np.asarray(probabilities, np.float32)
 
     def _weigh(self, step: int, behaviour: NDArray[np.float32]) -> None:
         """Write how much likelier the action is without exploration, and what the other seats played before it."""
@@ -644,20 +641,6 @@ class Collector(Actor):
         self._reach = np.array(state.get("reach", self._reach))
         if self._relabelling is not None:
             self._relabelling.load(state["names"])
-
-
-def _expected_rewards(game: Game, config: SelfPlayConfig, actor: int) -> ExpectedRewards | None:
-    """Return what replaces rewards by their expectation; None if the config does not ask for it.
-
-    Raises:
-        ValueError: if the game has no such method.
-    """
-    if not config.chance_samples:
-        return None
-    reduction = game.capabilities.variance_reduction
-    if reduction is None:
-        raise ValueError(f"chance_samples={config.chance_samples}: {game.id} cannot tell its expected rewards; need 0")
-    return reduction.expected_rewards(config.chance_samples, config.seed + actor)
 
 
 class Engine:
@@ -816,20 +799,16 @@ class ProcessEngine(Engine):
             for actor, arguments in enumerate(args):
                 self._connections[actor].send((self._calls, method, arguments))
             for actor in range(len(args)):
-                answers.append(self._answer(self._connections[actor]))
+                call = 0
+                while call != self._calls:  # Ctrl-C may have left the answer to an earlier one
+                    call, answer = self._connections[actor].recv()
+                answers.append(answer)
         except (EOFError, OSError):
             raise ConnectionError(f"the process of actor {actor} has ended: resume the run") from None
         for answer in answers:
             if isinstance(answer, Exception):
                 raise answer
         return answers
-
-    def _answer(self, connection: Any) -> Any:
-        """Return the answer to the last call. Ctrl-C may have left the answer to an earlier one."""
-        while True:
-            call, answer = connection.recv()
-            if call == self._calls:
-                return answer
 
 
 def _serve(connection: Any, config: SelfPlayConfig, pool: Pool, actor: int) -> None:

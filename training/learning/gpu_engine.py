@@ -14,23 +14,14 @@ from ...envs import Game, VectorGame
 from ...envs.core.cuda.toolchain import SIMULATED
 from ...envs.core.cuda.vector import CudaVectorGame
 from ...wrappers.rl.opponents import Pool
-from .collector import (
-    Actor,
-    LocalEngine,
-    RolloutBatch,
-    Weights,
-    critic_encoder,
-    load_weights,
-    only_two_compete,
-    seat_advantages,
-)
+from . import collector
 from .networks import ALIGNED, Recorded, capture_on, current_stream
 from .settings import SelfPlayConfig
 
 logger = logging.getLogger(__name__)
 
 
-class GpuCollector(Actor):
+class GpuCollector(collector.Actor):
     """One actor whose tables are on the GPU. The current policy plays every seat.
 
     Its decisions and episodes differ from those of `Collector` with the same seed: actions are drawn on the GPU, by
@@ -50,7 +41,7 @@ class GpuCollector(Actor):
         tables = VectorGame(game, config.n_envs, config.encoder or None, device="cuda")
         assert isinstance(tables, CudaVectorGame)
         self.tables = tables
-        self._critic_encoder = critic_encoder(config, game)
+        self._critic_encoder = collector.critic_encoder(config, game)
         self._generator = torch.Generator(self._device)
         shape = config.n_steps, config.n_envs
         sizes = [game.encoders[name].layout.size for name in (tables.encoder, self._critic_encoder)]
@@ -74,20 +65,13 @@ class GpuCollector(Actor):
     def _zeros(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
         return torch.zeros(shape, dtype=dtype, device=self._device)
 
-    def begin(self, version: int = 0) -> None:
-        """Begin episodes at all tables, unless they have begun. The random numbers depend on seed and version."""
-        if self._began:
-            return
-        seed = self._config.seed
-        if version:
-            seed = int(np.random.SeedSequence([seed, version]).generate_state(1, np.uint64)[0])
+    def _reset(self, seed: int) -> None:
         self._generator.manual_seed(seed % 2**63)
         self.tables.reset(seed)
         self._results.zero_()
-        self._began = True
 
     @torch.no_grad()
-    def rollout(self, version: int, weights: Weights, *_: Any) -> RolloutBatch:
+    def rollout(self, version: int, weights: collector.Weights, *_: Any) -> collector.RolloutBatch:
         """Play ``n_steps`` decisions on every table.
 
         Args:
@@ -99,7 +83,7 @@ class GpuCollector(Actor):
         """
         began = time.perf_counter()
         self.begin(version)
-        load_weights(self._actor, self._critic, weights)
+        collector.load_weights(self._actor, self._critic, weights)
         episodes, winnings = self._recorded().tolist()
         self.tables.finish()
         seconds = time.perf_counter() - began
@@ -152,11 +136,11 @@ class GpuCollector(Actor):
         turn = self._shared(self.tables.turn).to(torch.int64)
         self.tables.observe(self._critic_encoder, turn, self._critic_input, stream)
         own = self._value(self._critic_input)[:, None].float()
-        others = -own if only_two_compete(self._game) else torch.full_like(own, torch.nan)
+        others = -own if collector.only_two_compete(self._game) else torch.full_like(own, torch.nan)
         last = others.repeat(1, self._game.seats).scatter(1, turn[:, None], own)
         everywhere = torch.ones_like(self._dones)  # every decision is the learner's
         played = self._turn, everywhere, self._rewards, self._dones, self._values
-        self._advantages.copy_(seat_advantages(*played, last))
+        self._advantages.copy_(collector.seat_advantages(*played, last))
 
     def _value(self, observations: torch.Tensor) -> torch.Tensor:
         return self._forward(self._critic, observations)[:, 0]
@@ -186,7 +170,7 @@ class GpuCollector(Actor):
         self._began = state["began"]
 
 
-class GpuEngine(LocalEngine):
+class GpuEngine(collector.LocalEngine):
     """Plays on the GPU. See `Engine`.
 
     Raises:

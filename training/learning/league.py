@@ -6,9 +6,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ...wrappers import MlpPolicy, Pool
 from ...wrappers.policies.base import Policy
-from ...wrappers.policies.mlp import MlpPolicy
-from ...wrappers.rl.opponents import Pool
 
 
 class HasPolicy(Protocol):
@@ -16,7 +15,6 @@ class HasPolicy(Protocol):
 
     def policy(self, seed: int | None = None) -> MlpPolicy:
         """Return a copy of the policy as it is now."""
-        ...
 
 
 class League:
@@ -49,11 +47,6 @@ class League:
         seed: int,
         self_play: float = 0.0,
     ) -> None:
-        if not 0 <= past_checkpoints <= 1 or checkpoint_slots < 0:
-            raise ValueError(
-                f"past_checkpoints={past_checkpoints}, checkpoint_slots={checkpoint_slots}: need a share from 0 to 1, "
-                "and 0 or more"
-            )
         rest = round(1 - self_play - past_checkpoints, 9)
         if not (self_play >= 0 and rest >= 0):
             raise ValueError(

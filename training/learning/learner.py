@@ -17,7 +17,7 @@ from ...envs import Game, play_until_done
 from ...envs.core.capabilities import Expert
 from ...envs.core.rollout import Decisions, Policy, act_of, encoder_of, tables_with_seed
 from ...wrappers.policies.mlp import MlpPolicy
-from .league import League
+from .league import HasPolicy, League
 from .settings import TrainConfig
 
 TABLES = 512
@@ -54,7 +54,7 @@ def demonstrations(game: Game, teacher: Policy, encoder: str, seed: int) -> Iter
     def act_on(tables: Any, rows: NDArray[np.int64], _: Any, masks: NDArray[np.int8]) -> NDArray[np.int64]:
         return np.asarray(act_of(teacher, tables, rows, own.observations(tables, rows), masks), np.int64)
 
-    player = teacher if encoder_of(teacher, game) == encoder else _OnRecords(encoder, act_on)
+    player = teacher if encoder_of(teacher, game) == encoder else OnRecords(encoder, act_on)
     while True:
         tables = tables_with_seed(game, TABLES, int(random.integers(2**64, dtype=np.uint64)))
         taken = list[Decisions]()
@@ -62,7 +62,7 @@ def demonstrations(game: Game, teacher: Policy, encoder: str, seed: int) -> Iter
         yield _with_returns(game, taken, total)
 
 
-class _OnRecords:
+class OnRecords:
     """A policy that acts on the records of the tables, by a function with the arguments of `rollout.act_of`."""
 
     def __init__(self, encoder: str, act_on: Callable[..., NDArray[np.int64]]) -> None:
@@ -174,16 +174,13 @@ class Learner(Protocol):
     @property
     def tables(self) -> LearnerTables:
         """Where it learns."""
-        ...
 
     @property
     def timesteps(self) -> int:
         """The number of decisions used for learning so far."""
-        ...
 
     def fit(self, monitor: Monitor) -> None:
         """Learn from the tables until `config.total_timesteps` are reached or `monitor.goes_on` returns False."""
-        ...
 
     def clone(self, demonstrations: Demonstrations, rate: float, random: np.random.Generator) -> float:
         """Make one epoch of gradient steps towards a teacher's decisions (behavioural cloning).
@@ -196,23 +193,15 @@ class Learner(Protocol):
         Returns:
             The mean probability (geometric) of the teacher's actions in the last batch, 0 to 1.
         """
-        ...
 
     def policy(self, seed: int | None = None) -> MlpPolicy:
         """Return a copy of the current policy, which plays without the learner."""
-        ...
-
-    def current_policy(self, seed: int | None = None) -> Policy:
-        """Return the live policy, which changes while the learner learns."""
-        ...
 
     def save(self, folder: Path) -> None:
         """Write the learner into a run folder. If the process dies meanwhile, the old files stay complete."""
-        ...
 
     def close(self) -> None:
         """End the processes that the learner has started."""
-        ...
 
     @classmethod
     def load(cls, folder: Path, config: Any, game: Game, league: League) -> Self:
@@ -221,7 +210,6 @@ class Learner(Protocol):
         Raises:
             FileNotFoundError: if there is none.
         """
-        ...
 
 
 def clone(
@@ -262,7 +250,7 @@ EASY = 16
 """Of the other decisions, one in this number is kept."""
 
 
-def corrections(game: Game, expert: Expert, learner: Policy, encoder: str, seed: int) -> Iterator[Demonstrations]:
+def corrections(game: Game, expert: Expert, learner: HasPolicy, encoder: str, seed: int) -> Iterator[Demonstrations]:
     """Yield the expert's decisions of `TABLES` whole matches at a time, without end.
 
     The expert plays the first half of the matches, the learner the second half. The demonstrations of both halves are
@@ -271,7 +259,7 @@ def corrections(game: Game, expert: Expert, learner: Policy, encoder: str, seed:
     Args:
         game: the game with its options.
         expert: the expert, made for `TABLES` tables.
-        learner: the learner's live policy.
+        learner: the learner, whose policy plays as it is when the matches begin.
         encoder: the name of the learner's encoder, which makes the observations.
         seed: seed of the matches.
     """
@@ -285,7 +273,7 @@ def corrections(game: Game, expert: Expert, learner: Policy, encoder: str, seed:
         actions = advice[rows]
         own = np.flatnonzero((rows >= TABLES // 2) & expert.leaves_to_learner(tables)[rows])
         if len(own):
-            actions[own] = learner.act(observations[own], masks[own])
+            actions[own] = player.act(observations[own], masks[own])
         return actions
 
     def note(decisions: Decisions) -> None:
@@ -295,8 +283,9 @@ def corrections(game: Game, expert: Expert, learner: Policy, encoder: str, seed:
         taken.append(Decisions._make(column[kept] for column in advised))
 
     while True:
+        player = learner.policy(int(random.integers(2**63)))
         expert.begin(tables)
         taken.clear()
-        players = [_OnRecords(encoder, act_on)]
+        players = [OnRecords(encoder, act_on)]
         total = play_until_done(game, players, tables, begin=False, on_decisions=note)
         yield _with_returns(game, taken, total)

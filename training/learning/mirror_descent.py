@@ -100,7 +100,7 @@ class MeanPolicies:
         return place
 
     def state(self) -> dict[str, Any]:
-        """Return what `load` takes."""
+        """Return the state, for `load`."""
         count = len(self)
         return {
             "added": self._added,
@@ -259,7 +259,7 @@ class MirrorDescent:
             yield from order.tensor_split(parts)
 
     def state(self) -> dict[str, Any]:
-        """Return what `load` takes."""
+        """Return the state, for `load`."""
         means = None if self._means is None else self._means.state()
         return {"reference": self._reference.state_dict(), "updates": self._updates, "memory": means}
 

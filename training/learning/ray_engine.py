@@ -98,7 +98,10 @@ class RayEngine(Engine):
         return self._remote.remote(self.config, self.pool, number)
 
     def _collect(self, version: int, weights: Weights) -> list[RolloutBatch]:
-        order = version, ray.put(dict(weights)), self._put_opponents(), self.random_start_steps
+        opponents = self._opponents()
+        if self._opponents_put[0] != self._serials:
+            self._opponents_put = list(self._serials), ray.put(opponents)
+        order = version, ray.put(dict(weights)), self._opponents_put[1], self.random_start_steps
         last = time.monotonic()
         batches: list[RolloutBatch] = []
         while not batches:
@@ -111,13 +114,6 @@ class RayEngine(Engine):
         self._lag = sum(version - batch.version for batch in batches) / len(batches)
         self._bytes = sum(batch.nbytes for batch in batches) / max(1, sum(batch.decisions for batch in batches))
         return batches
-
-    def _put_opponents(self) -> Any:
-        """Return a reference to the opponents, a new one only if they have changed."""
-        opponents = self._opponents()
-        if self._opponents_put[0] != self._serials:
-            self._opponents_put = list(self._serials), ray.put(opponents)
-        return self._opponents_put[1]
 
     def _call(self, order: tuple[Any, ...]) -> None:
         """Call every actor that has no call and does not pause."""
@@ -166,7 +162,8 @@ class RayEngine(Engine):
             reason = str(self._last_error).strip().splitlines()[-1]
             raise ConnectionError(f"all {len(self._actors)} actors have failed {FAILURES} times in a row: {reason}")
         if waited > PATIENCE:
-            cpus = sum(node["Resources"].get("CPU", 0) for node in _nodes() if node["Alive"])
+            nodes: Any = ray.nodes  # it has no type
+            cpus = sum(node["Resources"].get("CPU", 0) for node in nodes() if node["Alive"])
             raise ConnectionError(
                 f"no batch for {PATIENCE:.0f} seconds; the cluster has {cpus:.0f} CPUs for {len(self._actors)} actors"
             )
@@ -197,11 +194,6 @@ class RayEngine(Engine):
         self._actors = []
         if self._own_connection and ray.is_initialized():
             ray.shutdown()
-
-
-def _nodes() -> list[dict[str, Any]]:
-    nodes: Any = ray.nodes  # it has no type
-    return list(nodes())
 
 
 ENGINE = RayEngine

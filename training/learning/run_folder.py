@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 from ...envs.core.files import parsed, replacing
-from ...envs.core.options import did_you_mean
 from ...wrappers.policies.loading import CHECKPOINTS
 
 try:
@@ -58,42 +57,16 @@ def existing(run: str | Path, runs: Path = RUNS) -> Path | None:
     return next((folder for folder in (Path(run), runs / run) if str(run) and folder.is_dir()), None)
 
 
-def first_same(paths: Sequence[Path]) -> tuple[int, int] | None:
-    """Return the indices of the first two paths of the same run or policy file; None if all are different."""
-    seen: dict[Path, int] = {}
-    for index, path in enumerate(paths):
-        real = path.resolve()
-        if real.name in ("policy.npz", "model.zip") and (real.parent / "config.toml").exists():
-            real = real.parent
-        if real in seen:
-            return seen[real], index
-        seen[real] = index
-    return None
-
-
-def find_folder(run: str | Path, runs: Path = RUNS) -> Path:
-    """Return the folder of a run: `run` itself, or the folder of that name below `runs`.
-
-    Raises:
-        FileNotFoundError: if there is none, with the most similar name.
-    """
-    folder = existing(run, runs)
-    if folder is None:
-        raise FileNotFoundError(
-            f"there is no run {str(run)!r} in {runs.resolve()}; {did_you_mean(str(run), names(runs))}"
-        )
-    return folder
+def of_policy(file: Path) -> Path:
+    """Return the real path of a run or policy file: of a run's policy, its folder."""
+    real = file.resolve()
+    of_run = real.name in ("policy.npz", "model.zip") and (real.parent / "config.toml").exists()
+    return real.parent if of_run else real
 
 
 def names(runs: Path = RUNS) -> list[str]:
     """Return the names of all folders in `runs`."""
     return sorted(folder.name for folder in runs.iterdir() if folder.is_dir()) if runs.is_dir() else []
-
-
-def checkpoint_file(folder: Path, timesteps: int) -> Path:
-    """Return the path of the checkpoint after `timesteps`."""
-    (folder / CHECKPOINTS).mkdir(exist_ok=True)
-    return folder / CHECKPOINTS / f"{timesteps}.npz"
 
 
 def checkpoint_files(folder: Path) -> list[Path]:
@@ -139,8 +112,12 @@ def read_metrics(run: Path) -> list[dict[str, Any]]:
     return [parsed(line, f"{file}, line {n}") for n, line in enumerate(lines, 1) if line.endswith("\n")]
 
 
-def add_command(folder: Path, command: Sequence[str]) -> None:
-    """Append the command line that began or resumed the run to ``command.txt``; empty: that of this process."""
+def begin_session(folder: Path, settings: str, command: Sequence[str]) -> None:
+    """Write the settings of a run, as TOML, and append the command line that began or resumed it.
+
+    An empty command is that of this process.
+    """
+    (folder / "config.toml").write_text(settings, "utf-8")
     with (folder / "command.txt").open("a", encoding="utf-8") as file:
         file.write(shlex.join(command or sys.argv) + "\n")
 

@@ -136,7 +136,7 @@ class TrainConfig:
     Change it if rewards are much larger or smaller than a few units. The default of a game of your own is 1 divided by
     the largest return of its `Payoffs`."""
 
-    past_checkpoints: float = 0.5
+    past_checkpoints: Share = 0.5
     """Share of the opponents that are past checkpoints of the learner. Change it to more if the policy loses to its
     earlier versions."""
     checkpoint_every: Count = 250_000

@@ -7,22 +7,21 @@ included, play by the policy afterwards.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import count
 from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ...envs import Game, play_until_done
-from ...envs.core.rng import streams
-from ...envs.core.rollout import Policy, act_of, played, tables_with_seed
+from ...envs import Game, play_until_done, streams
+from ...envs.core.record import Tables
+from ...envs.core.rollout import Policy, act_of, encoder_of, played, tables_with_seed
 from ...wrappers.agents.prompt import Prompting
 from ..evaluation.exact import Floats, Probable, Tree, nash_conv, realised
 from ..evaluation.exploit import tree_of
+from ..learning.learner import OnRecords
 from .reference import PartlyRandom
 
 CARD = files(__package__).joinpath("croissant.json")
@@ -53,36 +52,10 @@ class Decision:
     mask: NDArray[np.int8]
 
 
-class _Recorder:
-    """A policy in all seats but one, where an explorer plays, whose decisions are kept with the record before each.
-
-    The seat is another one in every episode. What a seat sees of the others is then as likely as in the policy's play.
-    """
-
-    def __init__(self, player: Policy, explorer: Policy, first: int) -> None:
-        self.encoder = getattr(player, "encoder", None)
-        self.decisions: list[Decision] = []
-        self._player, self._explorer, self._first = player, explorer, first
-
-    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
-        return self._player.act(observations, masks)
-
-    def act_on(
-        self, tables: Any, rows: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
-    ) -> NDArray[np.int64]:
-        explored = tables.turn[rows] == (self._first + rows) % tables.rewards.shape[1]
-        actions = np.empty(len(rows), np.int64)
-        for policy, part in ((self._explorer, explored), (self._player, ~explored)):
-            if part.any():
-                actions[part] = act_of(policy, tables, rows[part], observations[part], masks[part])
-        for row, seen, mask in zip(rows[explored].tolist(), observations[explored], masks[explored], strict=True):
-            table = tables[row]
-            self.decisions.append(Decision(self._first + row, int(table.turn), table.copy(), seen.copy(), mask.copy()))
-        return actions
-
-
 def decisions_of(player: Policy, explorer: Policy, game: Game, seed: int) -> Iterator[Decision]:
     """Yield the decisions of one seat of every episode, without end; it is another seat in the next episode.
+
+    What a seat sees of the others is as likely as in the player's play.
 
     Args:
         player: the policy in the other seats.
@@ -90,15 +63,28 @@ def decisions_of(player: Policy, explorer: Policy, game: Game, seed: int) -> Ite
         game: the game.
         seed: of the episodes.
     """
-    for number in count(0, EPISODES):
-        recorder = _Recorder(player, explorer, number)
-        tables = tables_with_seed(game, EPISODES, streams(seed, number + EPISODES)[number:].tolist())
-        play_until_done(game, [recorder], tables)
-        yield from sorted(recorder.decisions, key=lambda decision: decision.episode)
+    first, taken = 0, list[Decision]()
+
+    def act_on(tables: Any, rows: NDArray[np.int64], observations: Any, masks: Any) -> NDArray[np.int64]:
+        for row, seen, mask in zip(rows.tolist(), observations, masks, strict=True):
+            table = tables[row]
+            taken.append(Decision(first + row, int(table.turn), table.copy(), seen.copy(), mask.copy()))
+        return np.asarray(act_of(explorer, tables, rows, observations, masks))
+
+    def explored(tables: Tables) -> NDArray[np.int64]:
+        seats = (first + np.arange(len(tables))) % game.seats
+        return np.asarray(np.arange(game.seats) == seats[:, None], np.int64)
+
+    while True:
+        tables = tables_with_seed(game, EPISODES, streams(seed, first + EPISODES)[first:].tolist())
+        play_until_done(game, [player, OnRecords(encoder_of(player, game), act_on)], tables, who=explored)
+        yield from sorted(taken, key=lambda decision: decision.episode)
+        taken.clear()
+        first += EPISODES
 
 
 def probabilities(policy: Policy, game: Game, decision: Decision) -> Floats:
-    """Return how likely a policy takes each action index at a decision, float64[A]; 1 for one, if it does not tell."""
+    """Return the probability of each action index at a decision, float64[A]; 1 for one, if the policy does not tell."""
     likely = None if hasattr(policy, "act_on") else played(policy)
     seen, masks = decision.observation[None], decision.mask[None]
     if likely is not None:
@@ -180,27 +166,23 @@ class Values:
     Attributes:
         source: ``"exact"`` or ``"rollouts"``.
         about: how they were calculated, as a sentence.
+        at: ``at(decision, seed)`` returns those of the legal actions; None where only mistakes of others lead.
     """
 
-    def __init__(self, player: Policy, game: Game, rollouts: int) -> None:
-        self._player, self._game, self._count = player, game, rollouts
-        known = isinstance(player, Probable) and not hasattr(player, "act_on")
-        tree = tree_of(player, game) if known else None
-        self._exact = None
-        self.source = "rollouts"
-        self.about = f"Values are means over {self._count} rollouts from the true state."
-        if tree is not None and isinstance(player, Probable):
-            strategy = tree.strategy_of(player)
-            self._exact = ExactValues(tree, strategy)
-            self.source = "exact"
-            far = nash_conv(tree, strategy) / game.payoffs.unit
-            self.about = f"Values are exact; NashConv of the policy is {far:.2g}, and 0 is an equilibrium."
+    at: Callable[[Decision, int], Floats | None]
 
-    def at(self, decision: Any, seed: int) -> Any:
-        """Return the values of the legal actions; None where only mistakes of others lead."""
-        if self._exact is not None:
-            return self._exact.at(decision)
-        return rolled_out(self._player, self._game, decision, self._count, seed)
+    def __init__(self, player: Policy, game: Game, rollouts: int) -> None:
+        told = isinstance(player, Probable) and not hasattr(player, "act_on")
+        tree = tree_of(player, game) if told else None
+        if tree is None or not isinstance(player, Probable):
+            self.source, self.about = "rollouts", f"Values are means over {rollouts} rollouts from the true state."
+            self.at = lambda decision, seed: rolled_out(player, game, decision, rollouts, seed)
+            return
+        strategy = tree.strategy_of(player)
+        exact, far = ExactValues(tree, strategy), nash_conv(tree, strategy) / game.payoffs.unit
+        self.source = "exact"
+        self.about = f"Values are exact; NashConv of the policy is {far:.2g}, and 0 is an equilibrium."
+        self.at = lambda decision, seed: exact.at(decision)
 
 
 def lines_of(
@@ -216,10 +198,7 @@ def lines_of(
         legal = np.flatnonzero(decision.mask)
         chances = probabilities(player, game, decision)[legal]
         chances = chances / chances.sum()
-        actions = [game.view.encode(decision.table, index).action for index in legal.tolist()]
-        if (skin := prompting.disguise) is not None:
-            actions = [skin.disguised(action) for action in actions]
-        texts = [msgspec.json.encode(action).decode() for action in actions]
+        texts = prompting.written(game.view.encode(decision.table, index).action for index in legal.tolist())
         state = prompting.shown(game.turn_state(decision.table, decision.seat))
         answer = {"role": "assistant", "content": texts[int(random.choice(len(texts), p=chances))]}
         yield {

@@ -1,4 +1,4 @@
-"""Reference opponents: for every game a frozen pool, against which any player is rated offline.
+"""Reference opponents: for every game a frozen pool, against which any player is rated offline; pages of results.
 
     pool = load_pool("leduc")
     game = pool.make_game()
@@ -10,6 +10,8 @@ game's options, its members with digests of their weights (policies) or of their
 scale: 0 is random play, 100 is the member with the greatest mean. The mean is over all members and roles.
 """
 
+import html
+import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +20,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import msgspec
@@ -25,18 +28,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import zoo
-from ...envs import Game, play_until_done
+from ...envs import Game, play_until_done, streams
 from ...envs import game as make_game
+from ...envs.core.files import parsed
 from ...envs.core.record import Tables
 from ...envs.core.registry import PLATFORM_IDS, id_of, with_underscores
-from ...envs.core.rng import streams
 from ...envs.core.rollout import Decisions, Policy, RandomPolicy, act_of, tables_with_seed
-from ...wrappers.agents.language_model import ModelCall
+from ...envs.render.svg import escape
+from ...wrappers.agents.language_model import COLUMNS as MODEL_COLUMNS
+from ...wrappers.agents.language_model import ModelCall, ModelStatistics, columns
 from ...wrappers.agents.llm import AgentsAsPolicy
 from ...wrappers.policies.loading import make_policy
+from ...wrappers.replay.log_reader import moments
+from ...wrappers.replay.page import page
 from ..evaluation.cross_play import teams_of, winning_team
 from ..evaluation.duplicate import Score, student_quantile, unit_per_game
 from ..evaluation.exact import Floats, Ints
+from ..evaluation.pages import document, provenance, table, without_empty
 
 POOLS = files(__package__).joinpath("pools")
 """The folder of the pools, ``GAME-VERSION.toml``."""
@@ -205,7 +213,7 @@ class PartlyRandom:
 
 
 def roles(game: Game) -> tuple[str, ...]:
-    """Return what a player is rated in: the teams, or the seats by their agents."""
+    """Return the roles of a player: the teams, or the seats by their agents."""
     return tuple(game.agents) if game.capabilities.teams is None else tuple(teams_of(game).names)
 
 
@@ -371,7 +379,7 @@ def score(results: Floats, unit: str, counted: NDArray[np.bool_] | None = None) 
 
 
 def rate(pool: Pool, game: Game, results: Floats, faulty: NDArray[np.bool_] | None = None) -> dict[str, Any]:
-    """Return what results come to, as JSON.
+    """Return the ratings and means of results, as JSON.
 
     Args:
         pool: the pool.
@@ -439,3 +447,204 @@ def paired(one: Mapping[str, Any], other: Mapping[str, Any]) -> Score | None:
     more = mine[:deals] - theirs[:deals]
     more = more[~np.isnan(more)]  # deals that both have played to the end
     return None if len(more) < FEWEST else Score.of(more, "more " + one["return"]["unit"], len(more))
+
+
+# Pages: one for each result, and the leaderboard of all results in a folder.
+
+Result = Mapping[str, Any]
+SETTINGS = (
+    *("options", "llm_url", "temperature", "max_tokens", "state_view", "legal_actions", "conversation", "skin"),
+    "prompts",
+)
+"""The settings of a model that its exploitability and its rating have in common, those that both files hold."""
+MADE = ("date", "seed", "version", "command", "model", "run", "digest", *SETTINGS)
+"""What the page of a result says of how it was made."""
+COLUMNS = {
+    "rating": "0 is random play, 100 the best member of the pool; 95 % interval. The table is sorted by it.",
+    "skill": "the rating of the games in which no decision of a language model was replaced.",
+    "exploitability": "how much a best response wins from the player, in units of the game.",
+    "replaced / 100 decisions": "decisions without a usable answer of a language model; the game's safe action was "
+    "played. In brackets: answers that were illegal, unparsable, late, refused or missing, the corrected ones too.",
+    "tokens in, out": "tokens that a language model read and wrote, as its endpoint counts them.",
+    "s": "seconds of a decision of a language model.",
+    "deals": "the number of deals; each is played in every role against every member.",
+}
+
+MEANING = files(__package__).joinpath("meaning.html").read_text("utf-8")
+"""What the numbers mean, as HTML."""
+
+
+def read_results(folder: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[str]]:
+    """Return the results of `parlour evaluate reference` in a folder, and of `parlour evaluate exploit-model --json`.
+
+    Other JSON files are left out. Of those that are no JSON, or lack something of a result, there is a sentence.
+    """
+    rated, exploited, problems = [], [], []
+    for file in sorted(folder.glob("*.json")):
+        if file.name.endswith(".tmp.json"):  # another process is writing it
+            continue
+        try:
+            read = parsed(file.read_bytes(), "it")
+            if not isinstance(read, dict):
+                continue
+            if {"player", "pool", "rating", "results"} <= read.keys():
+                rated.append({**_checked(read), "file": file.stem, "replay": _replay(read)})
+            elif {"nash_conv", "model", "game"} <= read.keys():
+                exploited.append({**read, "wins": float(read["wins"])})
+        except (ValueError, KeyError, TypeError) as error:
+            problems.append(f"{file.name} is left out: {error if isinstance(error, ValueError) else repr(error)}")
+    return rated, exploited, problems
+
+
+def read_result(file: Path) -> dict[str, Any]:
+    """Return a result of `parlour evaluate reference`.
+
+    Raises:
+        ValueError: if the file holds none.
+    """
+    try:
+        return _checked(parsed(file.read_bytes(), "it"))
+    except ValueError as error:
+        raise ValueError(f"{file} is no result of parlour evaluate reference: {error}") from None
+
+
+def _checked(read: Any) -> dict[str, Any]:
+    """Return a result of which a page can be made, and from which a rating can go on.
+
+    Raises:
+        ValueError: if it lacks something, or its parts do not fit together.
+    """
+    try:
+        shape = len(read["members"]), read["deals"], len(read["roles"])
+        for numbers in (read["results"], read["faulty"] or read["results"]):
+            if np.shape(numbers) != shape:  # NumPy raises ValueError for rows of several lengths
+                raise ValueError("its results are not one for every member, deal and role")
+        for row in read["counts"].values():
+            ModelStatistics.of(row)
+        for figure in (read["return"], *read["members"].values()):  # with their intervals, which the command prints
+            interval(figure)
+        result_page({**read, "file": "", "replay": ""})
+        return {**read}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{type(error).__name__}: {error}") from None
+
+
+def write_pages(folder: Path) -> tuple[Path, list[str]]:
+    """Write a page for every result in a folder, and ``index.html``, the leaderboard.
+
+    Returns:
+        The path of the leaderboard, and a sentence for every file that is left out because it is broken.
+    """
+    results, exploited, problems = read_results(folder)
+    for one in results:
+        for other in exploited:
+            settings = ["game", "model", *(name for name in SETTINGS if name in one and name in other)]
+            if all(one.get(name) == other[name] for name in settings):
+                one["exploitability"] = other["wins"]
+        text = document(f"{one['player']} in {one['game']}", result_page(one), {name: one.get(name) for name in MADE})
+        (folder / f"{one['file']}.html").write_text(text, "utf-8")
+    pools = sorted({_pool(one) for one in results})
+    body = "".join(board([one for one in results if _pool(one) == pool]) for pool in pools)
+    index = folder / "index.html"
+    body = (body or "<p>There are no results.</p>") + MEANING
+    index.write_text(document("Leaderboard", body, provenance()), "utf-8")
+    return index, problems
+
+
+def _pool(one: Result) -> tuple[str, int, str, tuple[str, ...], tuple[str, ...]]:
+    pool = one["pool"]
+    return one["game"], pool["version"], pool["digest"], tuple(one["members"]), tuple(one["roles"])
+
+
+def result_page(one: Result) -> str:
+    """Return the HTML of one result, without the document around it."""
+    parts = [board([one])]
+    if one["counts"]:
+        heads, lines = columns(one["counts"])
+        rows = [list(map(escape, line)) for line in lines]
+        parts.append(table("Answers of the model, by seat", heads, rows, None, MODEL_COLUMNS))
+    return "".join([*parts, MEANING])
+
+
+def interval(score: Mapping[str, Any] | None, sign: str = "") -> str:
+    """Return a mean with its interval, where it has one, to the first digit of its half; a dash for None.
+
+    >>> interval({"mean": -96.83, "low": -120.4, "high": -73.2})
+    '-97 [-120, -73]'
+    >>> interval({"mean": 0.12345, "low": 0.1, "high": 0.147}, "+")
+    '+0.12 [+0.10, +0.15]'
+    >>> interval({"mean": -0.2, "low": -1.3, "high": 0.9})
+    '0 [-1, 1]'
+    """
+    if score is None or score["mean"] is None:
+        return "—"
+    mean, low, high = (score[name] for name in ("mean", "low", "high"))
+    exact = abs(mean) / 10 if low is None else (high - low) / 2
+    form = f"{sign}z.{max(0, -math.floor(math.log10(exact))) if exact else 0}f"
+    return f"{mean:{form}}" + ("" if low is None else f" [{low:{form}}, {high:{form}}]")
+
+
+def caveats(one: Result) -> str:
+    """Return the end of the line of a rating: the pairs that were not played, and the number of replaced answers."""
+    unplayed = np.isnan(np.array(one["results"], np.float64)).all(axis=1)
+    pairs = f", without {unplayed.sum()} of {unplayed.size} pairs of opponent and role" if unplayed.any() else ""
+    asked, replaced = (sum(int(row[name]) for row in one["counts"].values()) for name in ("decisions", "replaced"))
+    return pairs + (f", of {asked:,} decisions {replaced:,} were replaced" if replaced else "")
+
+
+def board(results: Sequence[Result]) -> str:
+    """Return the leaderboard of one pool as HTML: ratings, results by member, and differences on the same deals."""
+    order = sorted(results, key=lambda one: -one["return"]["mean"])
+    first = order[0]
+    pool, roles = first["pool"], list(first["roles"])
+    rating, *others = COLUMNS
+    heads = ["player", rating, *roles, *others]
+    title = f"{first['game']}, pool {pool['version']} ({pool['digest']})"
+    heads, rows = without_empty(heads, [_row(one, roles) for one in order])
+    members = list(first["members"])
+    against = [
+        [escape(one["player"]), *(interval({**one["members"][name], "low": None}, "+") for name in members)]
+        for one in order
+    ]
+    unit = first["return"]["unit"]
+    parts = [
+        table(title, heads, rows, "rating", COLUMNS | {role: f"the rating in the role {role}." for role in roles}),
+        table(f"Mean against each member of the pool ({unit})", ["player", *members], against),
+    ]
+    if len(order) > 1:
+        more = []
+        for one in order:
+            scores = (None if one is other else paired(one, other) for other in order)
+            cells = ("–" if score is None else escape(score.in_two_lines()) for score in scores)
+            more.append([escape(one["player"]), *cells])
+        caption = f"What the row has more than the column, from the same opponents on the same deals ({unit})"
+        parts.append(table(caption, ["player", *(one["player"] for one in order)], more))
+    games = "".join(f"<details><summary>{escape(one['player'])}</summary>{one['replay']}</details>" for one in order)
+    return f"<h2>{escape(first['game'])}</h2>{''.join(parts)}{games}"
+
+
+def _row(one: Result, roles: Sequence[str]) -> list[str]:
+    link = f'<a href="{html.escape(one["file"])}.html">{escape(one["player"])}</a>'
+    worth = "—" if one["exploitability"] is None else f"{one['exploitability']:.4f}"
+    by_role = [interval(one["roles"][role]["rating"]) for role in roles]
+    counts, of_model = one["counts"].values(), ["—"] * 3  # of a language model, in all seats together
+    if asked := sum(row["decisions"] for row in counts):
+        total = {name: sum(float(row[name]) for row in counts) for name in next(iter(counts))}
+        kinds = ("illegal", "unparsable", "late", "refused", "failed")
+        faults = ", ".join(f"{100 * total[kind] / asked:.1f} {kind}" for kind in kinds if total[kind])
+        replaced = f"{100 * total['replaced'] / asked:.1f}" + (f" ({faults})" if faults else "")
+        seconds = sum(row["decisions"] * row["s/decision"] for row in counts) / asked
+        of_model = [replaced, f"{total['tokens in']:,.0f}, {total['tokens out']:,.0f}", f"{seconds:.2f}"]
+    figures = [interval(one["rating"]) + caveats(one), *by_role, interval(one["skill"]), worth]
+    return [link, *figures, *of_model, f"{one['deals']:,}"]
+
+
+def _replay(one: Result) -> str:
+    """Return the sample games of a result as a frame with their replay; empty: there are none."""
+    if not one["samples"]:
+        return ""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "samples.jsonl"
+        file.write_text("".join(f"{json.dumps(line)}\n" for line in one["samples"]), "utf-8")
+        shown = page(moments(file), f"{one['game']}: sample games")
+    return f'<iframe title="sample games" loading="lazy" srcdoc="{html.escape(shown)}"></iframe>'

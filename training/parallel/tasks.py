@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -73,6 +73,10 @@ Tick = Callable[[int], None]
 """Called with the number of games (decisions, …) just played."""
 
 
+def ignore(count: int) -> None:
+    """Take no notice of progress."""
+
+
 @dataclass(frozen=True)
 class Task:
     """A call ``function(*args, **settings, progress=…)``.
@@ -105,7 +109,7 @@ class Workers:
         if self.processes < 1:
             raise ValueError(f"processes={self.processes}: need 1 or more")
 
-    def run(self, tasks: Sequence[Task], progress: Tick | None = None) -> list[Any]:
+    def run(self, tasks: Sequence[Task], progress: Tick = ignore) -> list[Any]:
         """Run the tasks, and return their results in the order of the tasks.
 
         Args:
@@ -117,24 +121,22 @@ class Workers:
             ConnectionError: if there is no cluster at the address.
             ImportError: if Ray is not installed, and there is an address.
         """
-        tick = progress or _ignore
+        calls = [(task.function, task.args, dict(task.settings)) for task in tasks]
         if self.processes == 1 and self.ray is None:
-            return [run_task(*deepcopy((task.function, task.args, dict(task.settings))), tick) for task in tasks]
+            return [run_task(*deepcopy(call), progress) for call in calls]
         if self.ray is not None:
             from .ray import run_in_cluster  # imported here: Ray is an extra
 
-            calls = [(task.function, task.args, dict(task.settings)) for task in tasks]
-            return run_in_cluster(self.ray, run_task, calls, lambda number: tick(tasks[number].size))
+            return run_in_cluster(self.ray, run_task, calls, lambda number: progress(tasks[number].size))
         context = multiprocessing.get_context("spawn")  # a fork would copy the locks of PyTorch's threads
         executor = ProcessPoolExecutor(self.processes, mp_context=context, initializer=_prepare_worker)
         try:
-            sizes: dict[Future[Any], int] = {}
-            for task in tasks:
-                sizes[executor.submit(run_task, task.function, task.args, dict(task.settings))] = task.size
-            for future in as_completed(sizes):
+            futures = [executor.submit(run_task, *call) for call in calls]
+            sizes = {future: task.size for future, task in zip(futures, tasks, strict=True)}
+            for future in as_completed(futures):
                 future.result()
-                tick(sizes[future])
-            return [future.result() for future in sizes]
+                progress(sizes[future])
+            return [future.result() for future in futures]
         except KeyboardInterrupt:
             for worker in multiprocessing.active_children():
                 worker.terminate()  # SIGTERM: a run is saved
@@ -147,12 +149,8 @@ HERE = Workers()
 """All tasks in this process."""
 
 
-def _ignore(count: int) -> None:
-    """Take no notice of progress."""
-
-
 def run_task(
-    function: Callable[..., Any], args: tuple[Any, ...], settings: dict[str, Any], progress: Tick = _ignore
+    function: Callable[..., Any], args: tuple[Any, ...], settings: dict[str, Any], progress: Tick = ignore
 ) -> Any:
     """Make the call of a task; Ctrl-C ends a worker's process."""
     try:

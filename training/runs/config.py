@@ -6,6 +6,7 @@ A file is TOML and begins with ``format = 3``. TOML has no None: options of the 
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,8 +17,8 @@ import tomli_w
 
 from ...envs.core.game import Game
 from ...envs.core.options import named
+from ...envs.core.registry import TYPED, own_name, packages
 from ...envs.core.registry import game as make_game
-from ...envs.core.registry import own_name, packages
 from ...wrappers.policies.base import read_settings
 from ..algorithms import find
 from ..learning.settings import ALGORITHM, Schedule, TrainConfig
@@ -69,32 +70,26 @@ def settings_from(source: str | Path, algorithm: str | None = None) -> dict[str,
         FileNotFoundError: if the path does not exist.
         ValueError: for a file that is not TOML, or has an unknown format.
     """
-    settings = _all_settings(source)
+    if str(source).endswith(".toml"):
+        settings = _read(Path(source))
+    else:  # holdem-v0 has the settings of holdem
+        preset = next((name for name in (str(source), own_name(str(source))) if name in presets()), None)
+        settings = {"game": str(source)} | ({} if preset is None else _preset(preset))
     by_algorithm = settings.pop("by_algorithm", {})
     if algorithm not in (None, settings.get("algorithm", ALGORITHM)):
         settings = {name: settings[name] for name in _OF_ANY_ALGORITHM if name in settings}
         settings |= by_algorithm.get(algorithm, {})
-    if "preset" not in settings and not str(source).endswith(".toml"):
-        settings = _scaled(str(source)) | settings
+    if "preset" not in settings and not str(source).endswith(".toml") and own_name(str(source)) not in packages():
+        with suppress(TypeError, ValueError):  # no game, or one with an option that must be given
+            settings = {"reward_scale": scale_of(make_game(str(source)))} | settings
     if settings.pop("format", FORMAT) == FORMAT_OF_0_2:
         return current(settings, algorithm or settings.get("algorithm", ALGORITHM), str(source))
     return settings
 
 
-def _all_settings(source: str | Path) -> dict[str, Any]:
-    if str(source).endswith(".toml"):
-        return _read(Path(source))
-    names = (str(source), own_name(str(source)))  # holdem-v0 has the settings of holdem
-    preset = next((name for name in names if name in presets()), None)
-    return {"game": str(source)} | ({} if preset is None else _preset(preset))
-
-
-def _scaled(name: str) -> dict[str, Any]:
-    """Return the scale of the rewards of a game from outside this package."""
-    try:
-        return {} if own_name(name) in packages() else {"reward_scale": scale_of(make_game(name))}
-    except (TypeError, ValueError):  # no game, or one with an option that must be given
-        return {}
+def source_of(game: Game) -> str | None:
+    """Return the module:function by which the command line has named a game of one's own; None: it has not."""
+    return next((source for source, known in TYPED.items() if known.partition("-")[0] == game.name), None)
 
 
 def scale_of(game: Game) -> float:
@@ -105,18 +100,15 @@ def scale_of(game: Game) -> float:
 def _preset(name: str) -> dict[str, Any]:
     """Return the settings of a preset; those that it does not have are the settings of its ``base``."""
     file = PRESETS / f"{name}.toml"
-    own = _read(file) if file.is_file() else _shared(name)
+    if file.is_file():
+        own = _read(file)
+    else:  # of a game whose package has one file for all its games
+        own = _read(SHARED / f"{packages()[name]}.toml")
+        own |= own.pop("by_game", {}).get(name, {})
     base, _ = own.pop("base", None), own.pop("platform", None)
     below: dict[str, Any] = {} if base is None else {"game": base} | _preset(base)
     options: dict[str, Any] = below.get("options", {}) | own.get("options", {})
     return below | own | {"preset": name} | ({"options": options} if options else {})
-
-
-def _shared(game: str) -> dict[str, Any]:
-    """Return the settings of a game whose package has one file for all its games."""
-    settings = _read(SHARED / f"{packages()[game]}.toml")
-    own: dict[str, Any] = settings.pop("by_game", {}).get(game, {})
-    return settings | own
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -260,8 +252,3 @@ def to_toml(config: TrainConfig) -> str:
     settings["options"] = {name: value for name, value in config.options.items() if value is not None}
     plain = msgspec.to_builtins(settings, enc_hook=str)
     return tomli_w.dumps({"format": FORMAT, **({"options_none": unset} if unset else {}), **plain})
-
-
-def write_config(config: TrainConfig, folder: Path) -> None:
-    """Write the settings of a run into its folder."""
-    (folder / "config.toml").write_text(to_toml(config), "utf-8")

@@ -5,12 +5,12 @@ A run is evaluated against fixed opponents, and by its exploitability where it c
 
 import dataclasses
 import json
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import fields
 from pathlib import Path
-from shlex import quote
-from typing import Any, Self
+from typing import Any
 
 from rich.progress import Progress
 from torch.utils.tensorboard import SummaryWriter
@@ -18,11 +18,10 @@ from torch.utils.tensorboard import SummaryWriter
 from ...envs import Game
 from ...envs import game as make_game
 from ...envs.core.files import no_files
-from ...envs.core.options import named
+from ...envs.core.options import did_you_mean, named
 from ...envs.core.rollout import Policy, encoder_of
-from ...wrappers.policies.loading import make_policy, newest_whole
-from ...wrappers.policies.mlp import MlpPolicy
-from ...wrappers.rl.opponents import Pool
+from ...wrappers import MlpPolicy, Pool
+from ...wrappers.policies.loading import CHECKPOINTS, make_policy, newest_whole
 from ..algorithms import find
 from ..evaluation.duplicate import evaluate, unit_per_game
 from ..evaluation.exact import Probable, flat_tree, nash_conv
@@ -32,9 +31,9 @@ from ..learning.league import HasPolicy, League
 from ..learning.learner import TABLES, Learner, Monitor, clone, corrections, demonstrations
 from ..learning.networks import blas_threads
 from ..learning.settings import ALGORITHM, TrainConfig, pair
-from ..parallel.tasks import Tick, held_back, interruptible
+from ..parallel.tasks import Tick, held_back, ignore, interruptible
 from ..terminal.console import Console, training_bar
-from .config import load_config, scale_of, settings_from, write_config
+from .config import load_config, scale_of, settings_from, source_of, to_toml
 
 NODES = 200_000
 """NashConv is computed for games with at most this many nodes."""
@@ -134,14 +133,10 @@ class Evaluations:
     @property
     def note(self) -> str:
         """The last results for the progress line, with their unit; empty before the first evaluation."""
-        shown = {
-            name: value
-            for name, value in self.latest.items()
-            if name.startswith("eval/") and not name.endswith("_interval")
-        }
         words = {"nash_conv": "NashConv", BEST_RESPONSE: "best response, thousandths:"}
-        results = ((name.removeprefix("eval/"), value) for name, value in shown.items())
-        text = ", ".join(f"{words.get(name, f'against {name}')} {value:+.2f}" for name, value in results)
+        shown = [(one.removeprefix("eval/"), value) for one, value in self.latest.items() if one.startswith("eval/")]
+        means = ((words.get(name, f"against {name}"), value) for name, value in shown if "_interval" not in name)
+        text = ", ".join(f"{what} {value:+.2f}" for what, value in means)
         return f"{text} {unit_per_game(self._game)}" if text else ""
 
 
@@ -178,10 +173,8 @@ class Metrics:
                 self._board.add_scalar(name, value, timesteps)
             self._board.flush()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
+    def close(self) -> None:
+        """Close the files."""
         self._lines.close()
         self._board.close()
 
@@ -220,15 +213,14 @@ def train(
     learner = find(config.algorithm)(config, game, league)
     folder = run_folder.new_folder(config.run, game.id)
     config = dataclasses.replace(config, run=folder)
-    write_config(config, folder)
-    run_folder.add_command(folder, command)
+    run_folder.begin_session(folder, to_toml(config), command)
     with run_folder.locked(folder), blas_threads(), interruptible():
         if config.teacher:
             try:
                 probability = _clone(learner, config, game)
             except KeyboardInterrupt:
                 _save(learner, folder)
-                Console().say(f"stopped while cloning {config.teacher}; continue without it: {_resume(folder)}")
+                Console().say(f"stopped while cloning {config.teacher}; continue without it: {_resume(folder, game)}")
                 if reraise:
                     raise
                 return folder
@@ -262,7 +254,10 @@ def resume(
         ValueError: if the run has reached its timesteps, another process is writing to it, or another setting is
             overridden.
     """
-    folder = run_folder.find_folder(run)
+    folder = run_folder.existing(run)
+    if folder is None:
+        similar = did_you_mean(str(run), run_folder.names())
+        raise FileNotFoundError(f"there is no run {str(run)!r} in {run_folder.RUNS.resolve()}; {similar}")
     if wrong := set(overrides) - {"total_timesteps", "minutes"}:
         raise ValueError(
             f"{', '.join(sorted(wrong))}: a run is resumed with its own settings, but for total_timesteps and minutes"
@@ -293,8 +288,7 @@ def resume(
                 f"{folder} has had {learner.timesteps:,} of {config.total_timesteps:,} timesteps: give more with "
                 "total_timesteps=…"
             )
-        write_config(config, folder)
-        run_folder.add_command(folder, command)
+        run_folder.begin_session(folder, to_toml(config), command)
         run_of = _Run(learner, config, folder, league, Evaluations(config, game), callbacks, next_checkpoint)
         return run_of.learn(reraise)
 
@@ -313,27 +307,26 @@ def _save(learner: Learner, folder: Path) -> None:
     learner.policy().save(folder / "policy.npz")
 
 
-def _resume(folder: Path) -> str:
-    return f"parlour train --resume {quote(str(folder))}"
+def _resume(folder: Path, game: Game) -> str:
+    own = source_of(game)
+    return shlex.join(["parlour", "train", "--resume", str(folder), *(["--game", own] if own else [])])
 
 
 def _clone(learner: Learner, config: TrainConfig, game: Game) -> float:
     if config.teacher == EXPERT and game.capabilities.expert is not None:
         expert = game.capabilities.expert(game, config.encoder, TABLES)
-        taken = corrections(game, expert, learner.current_policy(config.seed), config.encoder, config.seed)
+        taken = corrections(game, expert, learner, config.encoder, config.seed)
     else:
         teacher = make_policy(config.teacher, game, seed=config.seed)
         taken = demonstrations(game, teacher, config.encoder, config.seed)
+    limits: dict[str, Any] = {
+        "decisions": config.demonstrations,
+        "minutes": config.cloning_minutes,
+        "seed": config.seed,
+    }
     with training_bar() as bar:
         task = bar.add_task(f"cloning {config.teacher}", total=1.0, note="")
-        return clone(
-            learner,
-            taken,
-            decisions=config.demonstrations,
-            minutes=config.cloning_minutes,
-            seed=config.seed,
-            progress=lambda used, note: bar.update(task, completed=used, note=note),
-        )
+        return clone(learner, taken, **limits, progress=lambda used, note: bar.update(task, completed=used, note=note))
 
 
 class _Run(Monitor):
@@ -361,13 +354,19 @@ class _Run(Monitor):
     def learn(self, reraise: bool) -> Path:
         """Learn, save, and print what came of it; return the run folder. `reraise`: as in `train`."""
         learner, folder, console = self._learner, self._folder, Console()
-        with closing(learner), self._bar, Metrics(folder) as self._metrics:
+        with closing(learner), self._bar, closing(Metrics(folder)) as self._metrics:
             try:
                 learner.fit(self)
-                self._evaluate_at_the_end()
+                # Where minutes or a callback ended the run after its last evaluation.
+                if self._config.evaluate_against and self._evaluated != learner.timesteps:
+                    self.write(self._evaluate())
+                else:
+                    self._glance()
             except KeyboardInterrupt:
                 self._bar.stop()  # it would overwrite the line
-                console.say(f"stopped at {learner.timesteps:,} timesteps; continue with: {_resume(folder)}")
+                console.say(
+                    f"stopped at {learner.timesteps:,} timesteps; continue with: {_resume(folder, self._tables.game)}"
+                )
                 if reraise:
                     self.save()
                     raise
@@ -405,7 +404,7 @@ class _Run(Monitor):
         super().on_rollout_start()
 
     def goes_on(self) -> bool:
-        """Return whether there is time left, and no callback has ended the run."""
+        """Tell whether there is time left, and no callback has ended the run."""
         return not self._stopped and super().goes_on()
 
     def on_rollout_end(self) -> dict[str, float]:
@@ -422,13 +421,6 @@ class _Run(Monitor):
         note = f"{per_second:,.0f} timesteps/s; {measured}"
         self._bar.update(self._task, completed=self.used(), note=note)
         return {"rollout/return": mean, "time/steps_per_second": per_second, **results}
-
-    def _evaluate_at_the_end(self) -> None:
-        # Where minutes or a callback ended the run after its last evaluation.
-        if self._config.evaluate_against and self._evaluated != self._learner.timesteps:
-            self.write(self._evaluate())
-        else:
-            self._glance()
 
     def _glance(self) -> None:
         if self._evaluations.glances and not self._bar.disable:
@@ -452,7 +444,9 @@ class _Run(Monitor):
 
     def _checkpoint(self) -> None:
         checkpoint = self._league.add_checkpoint(self._learner, self._tables.policies)
-        checkpoint.save(run_folder.checkpoint_file(self._folder, self._learner.timesteps))
+        folder = self._folder / CHECKPOINTS
+        folder.mkdir(exist_ok=True)
+        checkpoint.save(folder / f"{self._learner.timesteps}.npz")
 
 
 Curve = list[tuple[int, float]]
@@ -505,7 +499,7 @@ def response_config(
 
 
 def learned_response(
-    policy: Policy, game: Game, config: TrainConfig, progress: Tick | None = None
+    policy: Policy, game: Game, config: TrainConfig, progress: Tick = ignore
 ) -> tuple[MlpPolicy, Curve]:
     """Train a new policy against a frozen one, and return it with its learning curve.
 
@@ -548,7 +542,7 @@ class _Frozen(League):
 class _Response(Monitor):
     """The `Monitor` of a learned response, with its curve."""
 
-    def __init__(self, *limits: Any, progress: Tick | None) -> None:
+    def __init__(self, *limits: Any, progress: Tick) -> None:
         super().__init__(*limits)
         self.curve: Curve = []
         self._progress, self._done = progress, 0
@@ -558,7 +552,6 @@ class _Response(Monitor):
         steps, (episodes, winnings) = self._learner.timesteps, self.newly_counted()
         if episodes:
             self.curve.append((steps, winnings / episodes))
-        if self._progress is not None:
-            self._progress(steps - self._done)
+        self._progress(steps - self._done)
         self._done = steps
         return {}

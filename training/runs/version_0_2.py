@@ -31,17 +31,8 @@ REMOVED = {
 """Settings that an algorithm no longer has, and the value that each always has now. Some algorithms still have some."""
 
 WITHOUT_EFFECT = (
-    "threads",
-    "progress",
-    "evaluate_deals",
-    "evaluate_hands",
-    "exploitability",
-    "magnet_rate",
-    "track",
-    "address",
-    "name",
-    "runs",
-    "evaluate_every",
+    *("threads", "progress", "evaluate_deals", "evaluate_hands", "evaluate_every", "exploitability", "magnet_rate"),
+    *("track", "address", "name", "runs"),
 )
 """Settings that are gone and never changed what is learned; `magnet_rate` did nothing without `magnet_coef`."""
 
@@ -72,7 +63,12 @@ def current(settings: Mapping[str, Any], algorithm: str, source: str) -> dict[st
     """
     now = dict(settings)
     if algorithm == "selfplay":
-        now |= _schedules(now)
+        schedule = named("ent_schedule", now.pop("ent_schedule", "power"), ("constant", "linear", "power"))
+        for name, (start, end) in ENDS.items():
+            start, end = now.pop(name, start), now.pop(f"final_{name}", end)
+            way = "power" if name == "learning_rate" else schedule
+            constant = end is None or way == "constant"
+            now[name] = [start] if constant else [start, end, *([LINEAR] if way == LINEAR else [])]
     if now.get("name"):
         run = Path(str(now.pop("runs", "runs")), str(now["name"]))
         now["run"] = str(run if len(run.parts) > 1 else run.absolute())  # a name alone lies below runs/
@@ -93,15 +89,3 @@ def current(settings: Mapping[str, Any], algorithm: str, source: str) -> dict[st
         elif name in INSTEAD and value:
             logger.warning("%s has %s=%r, which is gone: %s", source, name, value, INSTEAD[name])
     return kept
-
-
-def _schedules(settings: dict[str, Any]) -> dict[str, list[Any]]:
-    """Remove the settings of schedules, and return each start with its end."""
-    schedule = named("ent_schedule", settings.pop("ent_schedule", "power"), ("constant", "linear", "power"))
-    schedules = {}
-    for name, (start, end) in ENDS.items():
-        start, end = settings.pop(name, start), settings.pop(f"final_{name}", end)
-        way = "power" if name == "learning_rate" else schedule
-        constant = end is None or way == "constant"
-        schedules[name] = [start] if constant else [start, end, *([LINEAR] if way == LINEAR else [])]
-    return schedules

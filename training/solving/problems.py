@@ -37,11 +37,9 @@ class Problem(Protocol):
 
     def policy(self) -> SolvedPolicy | TabularPolicy:
         """Return the average strategy."""
-        ...
 
     def nash_conv(self) -> float | None:
         """Return NashConv of the average strategy; None: it cannot be computed."""
-        ...
 
 
 class SmallProblem:

@@ -142,43 +142,36 @@ class ListedDeals:
         self.deals = self._deals()
 
     def _walk(self) -> None:
-        game = self._game
+        game, private, hands = self._game, self._private, self.hands
+        encoder = game.encoders[game.encoder]
         waiting = [(-1, [(branch.probability, branch.table) for branch in starts(game)])]
         for action, records in waiting:  # it grows
             table = records[0][1]
-            has_event = self._private.event(table) >= 0 and self._private.events > 1
+            has_event = private.event(table) >= 0 and private.events > 1
             if has_event and not self._events.any():
                 for probability, one in records:
-                    self._events[self._private.event(one)] += probability
-            if table.done:
+                    self._events[private.event(one)] += probability
+            if table.done:  # what seat 0 wins, times the probability: [events, H, H], hands of seats 0 and 1
+                won = np.zeros((private.events, hands, hands))
+                for probability, one in records:
+                    event = private.event(one) if has_event else slice(None)
+                    won[event, private.hand(one, 0), private.hand(one, 1)] += probability * one.rewards[0]
                 self._nodes.append([END, 0, 0, action, int(has_event), len(self._ends)])
-                self._ends.append((self._payoffs(records, has_event), has_event))
+                self._ends.append((won, has_event))
                 continue
             mask = game.mask(table, int(table.turn))
             legal = np.flatnonzero(mask).tolist()
             self._nodes.append([int(table.turn), len(waiting), len(legal), action, int(has_event), 0])
-            self._look(len(self._nodes) - 1, records, has_event, mask)
+            for _, one in records:
+                seat = int(one.turn)
+                row = private.hand(one, seat) + (hands * private.event(one) if has_event else 0)
+                if (len(self._nodes) - 1, row) not in self._seen:
+                    self._seen[len(self._nodes) - 1, row] = encoder.observation(one, seat)
+                if (game.mask(one, seat) != mask).any():
+                    raise ValueError(f"what is legal in {game.id} depends on hands: it has no public tree")
             for each in legal:
                 below = [(p * b.probability, b.table) for p, one in records for b in after(game, one, each)]
                 waiting.append((each, below))
-
-    def _payoffs(self, records: list[tuple[float, Any]], known: bool) -> NDArray[np.float64]:
-        """Return what seat 0 wins at an end, times the probability: float64[events, H, H], hands of seats 0 and 1."""
-        won = np.zeros((self._private.events, self.hands, self.hands))
-        for probability, table in records:
-            event = self._private.event(table) if known else slice(None)
-            won[event, self._private.hand(table, 0), self._private.hand(table, 1)] += probability * table.rewards[0]
-        return won
-
-    def _look(self, node: int, records: list[tuple[float, Any]], known: bool, mask: NDArray[np.int8]) -> None:
-        encoder, private = self._game.encoders[self._game.encoder], self._private
-        for _, table in records:
-            seat = int(table.turn)
-            row = private.hand(table, seat) + (self.hands * private.event(table) if known else 0)
-            if (node, row) not in self._seen:
-                self._seen[node, row] = encoder.observation(table, seat)
-            if (self._game.mask(table, seat) != mask).any():
-                raise ValueError(f"what is legal in {self._game.id} depends on hands: it has no public tree")
 
     def _deals(self) -> Deals:
         chances = self._events if self._events.any() else np.ones(1)

@@ -6,7 +6,7 @@ suits, too), and changes the order of fields. `Skin.action` translates back.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -379,6 +379,11 @@ class Prompting:
     def shown(self, state: TurnState) -> TurnState:
         """Return a state as the model is shown it."""
         return state if self.disguise is None else self.disguise.state(state)
+
+    def written(self, actions: Iterable[Action]) -> list[str]:
+        """Return actions of the game as a model writes them."""
+        skin = self.disguise
+        return [msgspec.json.encode(one if skin is None else skin.disguised(one)).decode() for one in actions]
 
     def action(self, action: Action) -> Action:
         """Return the action of the game that a model's action means."""

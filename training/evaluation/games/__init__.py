@@ -18,7 +18,7 @@ from ....envs import Game, play_until_done
 from ....envs.core.record import Tables
 from ....envs.core.registry import packages
 from ....envs.core.rollout import Policy, tables_with_seed
-from ...parallel.tasks import Tick
+from ...parallel.tasks import Tick, ignore
 from ...terminal.console import table_of
 from ..duplicate import Score
 
@@ -164,9 +164,7 @@ def _modules() -> dict[str, str]:
     return {game: package for game, package in packages().items() if package in here}
 
 
-def best_response(
-    policy: Policy, game: Game, *, hands: int = 1_000, seed: int = 0, progress: Tick | None = None
-) -> Score:
+def best_response(policy: Policy, game: Game, *, hands: int = 1_000, seed: int = 0, progress: Tick = ignore) -> Score:
     """Play a best response against `policy` and return what it wins: at most, or exactly, the policy's exploitability.
 
     Of several settings of the method, the last one is played.

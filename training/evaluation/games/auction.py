@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from ....envs import Game
 from ....envs.auction.bots import OPTIONS, equilibrium_bid
 from ....envs.auction.rules import CLOSE
-from ....envs.core.record import Tables
 from ....envs.core.rollout import Policy, encoder_of, played
-from ...parallel.tasks import Tick
+from ...parallel.tasks import Tick, ignore
 from ..duplicate import Score, unit_per_game
 from ..exploit import Estimated, Win
 from . import Comparison, Floats, Measures, Quantity, play
@@ -109,7 +108,7 @@ def takes_part(bids: Floats, options: Mapping[str, Any]) -> NDArray[np.bool_]:
 
 
 def revenue(bids: Floats, options: Mapping[str, Any]) -> Floats:
-    """Return what the bidders of each auction pay: float64[N].
+    """Return the payments of each auction: float64[N].
 
     Args:
         bids: float64[N, bidders], of auctions in which all have bid; where one has not, nobody pays.
@@ -153,18 +152,7 @@ def compare(policy: Policy, game: Game, *, matches: int, seed: int) -> Compariso
         _theory(game, np.zeros(1))
     except ValueError:
         return None
-    losses = _losses(policy, game)
-    return _beside(play(policy, game, matches, seed), game, *(losses or (None, "")))
-
-
-def _theory(game: Game, valuations: Floats) -> Floats:
-    options = game.options
-    more = {name: options[name] for name in OPTIONS}
-    return equilibrium_bid(options["rule"], game.seats, options["valuations"], valuations, **more)
-
-
-def _beside(tables: Tables, game: Game, losses: Floats | None, kind: str) -> Comparison:
-    bidders = game.seats
+    losses, tables, bidders = _losses(policy, game), play(policy, game, matches, seed), game.seats
     valuations, bids = (np.array(tables[name][:, :bidders]) for name in ("valuation", "bid"))
     theory = _theory(game, valuations)
     low, width = valuations.min(), max(float(np.ptp(valuations)), 1e-9) / BINS
@@ -187,17 +175,22 @@ def _beside(tables: Tables, game: Game, losses: Floats | None, kind: str) -> Com
     ]
     if losses is not None:
         surplus = float(-np.sort(-valuations, axis=1)[:, : game.options["units"]].sum(axis=1).mean())
-        lost = float(losses.mean())
+        lost, kind = float(losses[0].mean()), losses[1]
         lines += [
             Quantity("response_gain", f"an {kind} best response gains, mean over bidders", lost, 0.0),
             Quantity("response_gain_share", "the same in shares of the surplus", 100 * lost / surplus, 0.0, "%"),
         ]
-
     return Comparison(lines)
 
 
-def best_response(policy: Policy, game: Game, *, hands: int = 0, seed: int = 0, progress: Tick | None = None) -> Win:
-    """Return what an exact best response gains: the mean over the seats of its utility less that of the policy.
+def _theory(game: Game, valuations: Floats) -> Floats:
+    options = game.options
+    more = {name: options[name] for name in OPTIONS}
+    return equilibrium_bid(options["rule"], game.seats, options["valuations"], valuations, **more)
+
+
+def best_response(policy: Policy, game: Game, *, hands: int = 0, seed: int = 0, progress: Tick = ignore) -> Win:
+    """Return the gain of an exact best response: the mean over the seats of its utility less that of the policy.
 
     It knows the policy's distribution of bids for every valuation, and answers with any amounts, on and off the grid.
 
@@ -222,8 +215,7 @@ def best_response(policy: Policy, game: Game, *, hands: int = 0, seed: int = 0, 
             f"seats of its training; this is values={game.options['values']!r}, talk={game.options['talk']!r}, "
             f"{game.seats} seats"
         )
-    if progress is not None:
-        progress(hands)
+    progress(hands)
     losses, kind = computed
     gain = float(losses.mean())
     return Win("best response", kind, Score(gain, gain, gain, losses.size, losses.size, unit_per_game(game)))
@@ -249,12 +241,10 @@ def _losses(policy: Policy, game: Game) -> tuple[Floats, str] | None:
     each_seat = given if isinstance(given[0], list) else [given] * game.seats
     valuations = [np.round(np.interp(shares, np.linspace(0, 1, len(each)), each), 2) for each in each_seat]
     likely = played(policy) or Estimated(policy).probabilities
-    bids_and_passes = [
-        _bids(likely, encoder_of(policy, game), game, seat, valuations[seat]) for seat in range(game.seats)
-    ]
-    bids = [each for each, _ in bids_and_passes]
+    name = encoder_of(policy, game)
+    bids, passes = zip(*(_bids(likely, name, game, seat, valuations[seat]) for seat in range(game.seats)), strict=True)
     # Nobody sees a pass of the last seat before it has bid.
-    exact = played(policy) is not None and max(passes for _, passes in bids_and_passes[:-1]) <= PASSES
+    exact = played(policy) is not None and max(passes[:-1]) <= PASSES
     losses = np.empty((game.seats, CLASSES))
     for seat in range(game.seats):
         others = np.array([bids[other].mean(axis=0) for other in range(game.seats) if other != seat])

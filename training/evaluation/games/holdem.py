@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....envs import Game
+from ....envs import Game, streams
 from ....envs import game as make_game
 from ....envs.core.record import Tables
-from ....envs.core.rng import streams
 from ....envs.core.rollout import Policy, act_of, encoder_of, played
 from ....envs.holdem.bots import Style, styled
 from ....envs.holdem.luck import OPEN
@@ -30,7 +29,7 @@ from ....envs.holdem.table import CALL as LIMP
 from ....envs.holdem.table import CALL_ACTION, FOLD, FOLD_ACTION, LEAST_RAISE, PREFLOP, RAISE
 from ....wrappers.policies.base import LearnedPolicy
 from ....wrappers.policies.elsewhere import ElsewherePolicy
-from ...parallel.tasks import Tick
+from ...parallel.tasks import Tick, ignore
 from ..duplicate import Score, evaluate
 from ..exploit import Estimated, Win
 from . import Comparison, Measures, Quantity, mean, play
@@ -52,7 +51,7 @@ class Setting:
     streets: tuple[int, int, int, int]
 
     def considered(self, table: Any) -> int:
-        """Return what the responder considers on the street of a hand."""
+        """Return the actions that are considered on the street of a hand."""
         return self.streets[int(table.phase) - PREFLOP]
 
     def raises(self, game: Game, table: Any, legal: list[int]) -> list[int]:
@@ -103,7 +102,7 @@ def best_response(
     *,
     hands: int = 1_000,
     seed: int = 0,
-    progress: Tick | None = None,
+    progress: Tick = ignore,
     setting: Setting = SETTINGS[-1],
 ) -> Win:
     """Play local best response against `policy` and return what it wins: a lower bound on exploitability.
@@ -147,8 +146,7 @@ def best_response(
             won[deal, seat] = responder.play()
             luck[deal, seat] = responder.luck
             parts[responder.street, WAYS.index(responder.way)] += won[deal, seat]
-        if progress is not None:
-            progress(2)
+        progress(2)
     unit, name = game.payoffs.unit, f"{game.payoffs.unit_name} per hand"
     scores = [Score.of(each.mean(axis=1) / unit, name, games=won.size) for each in (won - luck, won)]
     named = zip(STREETS, (parts / unit / won.size).tolist(), strict=True)
@@ -173,7 +171,6 @@ class _Responder:
         self.knows_probabilities = hasattr(policy, "probabilities_on") or played(policy) is not None
         self.probabilities_on = probabilities_on(policy)
         self.encoder = game.encoders[encoder_of(policy, game)]
-        self.holdings = HOLDINGS
         ranges = game.options["ranges"]
         own_range = None if ranges is None else ranges[1 - me]
         self.belief = np.ones(len(HOLDINGS)) if own_range is None else np.array(weights_of(own_range))
@@ -199,8 +196,10 @@ class _Responder:
         self.way = WAYS[2] if table.showdown else WAYS[int(table.folded[self.me])]
         if table.showdown and self.knows_probabilities:
             return float((2 * (self.belief @ self._paid(open_cards)) - 1) * table.committed[self.me])
-        if table.showdown and open_cards < 5:
-            return self._run_out(open_cards)
+        if table.showdown and open_cards < 5:  # the mean over all possible boards: the same, with less variance
+            share, theirs = np.empty(1), table.cards[1 - self.me][None]
+            equities(table.cards[self.me], table.board, open_cards, theirs, BOARDS, self.paying, share)
+            return float((2 * share[0] - 1) * table.committed[self.me])
         return float(table.rewards[self.me])
 
     def _see_board(self) -> None:
@@ -208,18 +207,14 @@ class _Responder:
         table = self.table
         open_before, count = self.paid[0], int(table.board_count)
         before = self.belief @ self.paid[1] if open_before >= 0 else 0.0
-        self._forget_dealt_cards()
+        seen, free = np.concatenate([table.cards[self.me], table.board[:count]]), np.empty(len(HOLDINGS), np.bool_)
+        possible(HOLDINGS, seen, len(seen), free)
+        alive = np.flatnonzero(free)
+        self._believe(alive, self.belief[alive])
         if self.knows_probabilities and open_before != count:
             after = self.belief @ self._paid(count)
             if open_before >= 0:
                 self.luck += 2 * float(table.committed[self.me]) * float(after - before)
-
-    def _run_out(self, open_cards: int) -> float:
-        """Return the mean chips won over all possible boards: the same mean, with less variance."""
-        table, me = self.table, self.me
-        share = np.empty(1)
-        equities(table.cards[me], table.board, open_cards, table.cards[1 - me][None], BOARDS, self.paying, share)
-        return float((2 * share[0] - 1) * table.committed[me])
 
     def choose(self) -> int:
         """Return the action index of the greatest local value; fold only if all others lose (the paper's rule)."""
@@ -235,7 +230,10 @@ class _Responder:
         share = belief @ equity
         best, value = CALL_ACTION, share * pot - (1 - share) * asked
         raises = self.setting.raises(self.game, table, np.flatnonzero(self.game.mask(table, int(table.turn))).tolist())
-        for action, folds in zip(raises, self._folds(raises, alive), strict=True):
+        for action in raises:
+            after = self.tables.copy().view(np.recarray)
+            self.game.rules.play(after[0], action)
+            folds = self._chances(after, alive)[:, FOLD_ACTION]
             folding = belief @ folds
             staying = belief * (1 - folds)
             share = staying @ equity / max(staying.sum(), 1e-12)
@@ -285,30 +283,11 @@ class _Responder:
                 values[each] = max(-mine, lead * min(put, mine + int(table.stack[me])))
         return float(values[action] - chances @ values / chances.sum())
 
-    def _folds(self, raises: list[int], alive: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the policy's probability of folding to each raise at each holding: float64[raises, holdings]."""
-        folds = np.zeros((len(raises), len(alive)))
-        for number, action in enumerate(raises):
-            after = self.tables.copy().view(np.recarray)
-            self.game.rules.play(after[0], action)
-            folds[number] = self._chances(after, alive)[:, FOLD_ACTION]
-        return folds
-
     def _chances(self, tables: Tables, alive: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the policy's probabilities of its actions at a table with each of these holdings: float64[M, A]."""
-        observations = observe_holdings(
-            self.encoder, tables.copy().view(np.recarray), 1 - self.me, self.holdings[alive]
-        )
+        observations = observe_holdings(self.encoder, tables.copy().view(np.recarray), 1 - self.me, HOLDINGS[alive])
         masks = np.repeat(self.game.mask(tables[0], int(tables[0].turn))[None], len(alive), axis=0)
         return self.probabilities_on(tables[0], alive, observations, masks)
-
-    def _forget_dealt_cards(self) -> None:
-        table = self.table
-        seen = np.concatenate([table.cards[self.me], table.board[: table.board_count]])
-        free = np.empty(len(self.holdings), np.bool_)
-        possible(self.holdings, seen, len(seen), free)
-        alive = np.flatnonzero(free)
-        self._believe(alive, self.belief[alive])
 
     def _believe(self, alive: NDArray[np.int64], weights: NDArray[np.float64]) -> None:
         """Set the belief to `weights` of the `alive` holdings; uniform if all weights are 0."""
@@ -334,8 +313,8 @@ class _Responder:
 
     def _shares(self, count: int, word: np.uint64) -> NDArray[np.float64]:
         alive = np.flatnonzero(self.belief)
-        won, shares = np.empty(len(alive)), np.zeros(len(self.holdings))
-        equities(self.table.cards[self.me], self.table.board, count, self.holdings[alive], BOARDS, word, won)
+        won, shares = np.empty(len(alive)), np.zeros(len(HOLDINGS))
+        equities(self.table.cards[self.me], self.table.board, count, HOLDINGS[alive], BOARDS, word, won)
         shares[alive] = won
         return shares
 
@@ -369,7 +348,7 @@ STYLES = {
 
 
 def scripted(policy: Policy, game: Game, *, style: Style, hands: int, seed: int = 0, **played: Any) -> Win:
-    """Return what an exploiter wins from a policy in so many hands; `played` is ``progress`` of `evaluate`."""
+    """Return the win of an exploiter from a policy in so many hands; `played` is ``progress`` of `evaluate`."""
     deals, opponent = max(2, hands // game.seats), styled(style, game, seed)
     return Win("exploiter", "local", evaluate(opponent, game, [policy], deals=deals, seed=seed, **played))
 
@@ -379,7 +358,7 @@ SIZES = {"small bets": (0.15, 0.25), "over-bets": (1.6, 2.4)}
 
 
 def off_menu(policy: Policy, game: Game, *, style: Style, sizes: str, **played: Any) -> Win:
-    """Return what a player with this style wins from a saved policy by raises that are not on the policy's menu.
+    """Return the win of a player with this style from a saved policy, by raises that are not on the policy's menu.
 
     The policy plays as at a live table: it reads the amounts as they are, and has its own menu.
 
@@ -408,7 +387,7 @@ say 40 to 55, 25 to 30, 18 to 23 and 15 to 20 % of the hands."""
 
 
 def preflop(policy: Policy, game: Game, *, matches: int, seed: int) -> Comparison | None:
-    """Return how the policy in all six seats plays where all before it have folded; see `POSITIONS`."""
+    """Compare the play of the policy in all six seats where all before it have folded; see `POSITIONS`."""
     if game.seats != len(POSITIONS) + 2 or game.options["start"] != "preflop":
         return None
     first: dict[str, list[int]] = {position: [] for position in POSITIONS}

@@ -2,22 +2,14 @@
 
 import numpy as np
 
-from ....envs import Game
-from ....envs.core.rollout import Policy
-from ....envs.multi_issue_bargaining.theory import (
-    egalitarian_point,
-    gains,
-    greatest_welfare,
-    kalai_smorodinsky_point,
-    nash_point,
-    pareto_frontier,
-)
-from . import Comparison, Floats, Measures, Quantity, gini, mean, play
+from ....envs import Game, Policy
+from ....envs.multi_issue_bargaining import theory
+from . import Comparison, Measures, Quantity, gini, mean, play
 
 POINTS = {
-    "nash": ("the Nash point", nash_point),
-    "kalai_smorodinsky": ("the Kalai–Smorodinsky point", kalai_smorodinsky_point),
-    "egalitarian": ("the egalitarian point", egalitarian_point),
+    "nash": ("the Nash point", theory.nash_point),
+    "kalai_smorodinsky": ("the Kalai–Smorodinsky point", theory.kalai_smorodinsky_point),
+    "egalitarian": ("the egalitarian point", theory.egalitarian_point),
 }
 MOST = 1_000
 """The most matches whose frontier is computed."""
@@ -29,8 +21,8 @@ def compare(policy: Policy, game: Game, *, matches: int, seed: int) -> Compariso
     Distances are Euclidean, in utilities. They are means over the agreements.
     """
     tables = play(policy, game, matches, seed)[:MOST]
-    worth = [gains(table) for table in tables]
-    best = np.array([greatest_welfare(one) for one in worth])
+    worth = [theory.gains(table) for table in tables]
+    best = np.array([theory.greatest_welfare(one) for one in worth])
     possible = best > 0
     agreed = np.array(tables["agreed"])
     seats = game.seats
@@ -38,19 +30,16 @@ def compare(policy: Policy, game: Game, *, matches: int, seed: int) -> Compariso
         [one[:, max(int(k), 0)] for one, k in zip(worth, tables["current_offer"], strict=True)], np.float64
     ).reshape(-1, seats)
     realised = tables["rewards"][:, :seats].sum(axis=1)
+    share = 100 * float(realised.sum() / best.sum()) if best.any() else None
+    to_frontier = [
+        np.linalg.norm(worth[row][:, theory.pareto_frontier(worth[row])] - reached[row][:, None], axis=0).min()
+        for row in np.flatnonzero(agreed)
+    ]
     lines = [
         Quantity("agreement", "agreement, where all can gain", mean(100.0 * agreed[possible]), 100.0, "%"),
-        Quantity(
-            "efficiency",
-            "sum of the utilities, beside the greatest",
-            100 * float(realised.sum() / best.sum()) if best.any() else None,
-            100.0,
-            "%",
-        ),
+        Quantity("efficiency", "sum of the utilities, beside the greatest", share, 100.0, "%"),
         Quantity("gini", "Gini coefficient of the utilities", gini(tables["rewards"][agreed, :seats])),
-        Quantity(
-            "frontier", "distance of agreements to the Pareto frontier", _to_frontier(worth, reached, agreed), 0.0
-        ),
+        Quantity("frontier", "distance of agreements to the Pareto frontier", mean(np.array(to_frontier)), 0.0),
     ]
     points = {name: np.array([solve(one) for one in worth]) for name, (_, solve) in POINTS.items()}
     for name, (what, _) in POINTS.items():
@@ -59,15 +48,6 @@ def compare(policy: Policy, game: Game, *, matches: int, seed: int) -> Compariso
         lines.append(Quantity(name, f"distance of agreements to {what}", mean(np.array(distance)), 0.0))
     lines.append(Quantity("turns", "turns until agreement", mean(tables["moves"][agreed]), float(seats)))
     return Comparison(lines)
-
-
-def _to_frontier(worth: list[Floats], reached: Floats, agreed: Floats) -> float | None:
-    """Return the mean distance of the agreements to the nearest outcome on the frontier; None without agreements."""
-    distances = [
-        np.linalg.norm(worth[row][:, pareto_frontier(worth[row])] - reached[row][:, None], axis=0).min()
-        for row in np.flatnonzero(agreed)
-    ]
-    return mean(np.array(distances))
 
 
 MEASURES = Measures(compare=compare)

@@ -4,12 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from ....envs import Game, play_until_done
-from ....envs.core.rng import streams
-from ....envs.core.rollout import Policy
+from ....envs import Game, Policy, play_until_done, streams
 from ....envs.tangram.figure_sets import own_figures
 from ....envs.tangram.table import LIBRARY, SET, SOLVED
-from ...parallel.tasks import Tick
+from ...parallel.tasks import Tick, ignore
 from ..duplicate import Score
 from . import HeldOut, Measures
 
@@ -30,7 +28,7 @@ def sets(game: Game) -> dict[str, dict[str, Any]]:
 
 
 def built(
-    game: Game, policy: Policy, *, games: int, seed: int = 0, progress: Tick | None = None
+    game: Game, policy: Policy, *, games: int, seed: int = 0, progress: Tick = ignore
 ) -> dict[str, Score | float]:
     """Play games with a policy in all seats.
 
@@ -56,8 +54,7 @@ def built(
         tables.figures = 1
     for start in range(0, len(tables), TABLES):
         play_until_done(game, [policy], tables[start : start + TABLES].view(np.recarray))
-        if progress is not None:
-            progress(len(tables[start : start + TABLES]))
+        progress(len(tables[start : start + TABLES]))
     solved = (tables.iou >= SOLVED).astype(float)
     iou, share = (values.reshape(-1, times).mean(1) for values in (tables.iou, solved))
     return {

@@ -72,7 +72,7 @@ class Offer:
     options: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Preset:
     """A table that people open with one click.
 
@@ -86,7 +86,7 @@ class Preset:
 
     title: str
     game: str
-    seats: int | None
+    seats: int | None = None
     opponents: tuple[str, ...]
     options: Mapping[str, str] = field(default_factory=dict)
 
