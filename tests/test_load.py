@@ -8,6 +8,8 @@ from cases import CASES
 from parlour import envs
 from parlour.envs import GameEnv, TurnState
 from parlour.envs.core.structured_talk import LIMIT, NUM_ACTIONS
+from parlour.envs.testing import Trial
+from random_play import decisions
 
 NOISE = (
     {"agent_id": "player_1", "action": "message_only", "round": 0, "advances_turn": False},
@@ -59,14 +61,9 @@ def from_zero(game_state):
 def states(game, episodes=3):
     """Yield tables with their seats and what they see, at all decisions of some random matches."""
     for seed in range(episodes):
-        env, chance = GameEnv(game, "flat"), np.random.default_rng(seed)
-        env.reset(seed=seed)
-        for _ in range(40):
-            if env.table.done:
-                break
+        for table in decisions(game, seed, 40):
             for seat in range(game.seats):
-                yield env.table, seat, env.turn_state(game.agents[seat])
-            env.step(int(chance.choice(game.mask(env.table, int(env.table.turn)).nonzero()[0])))
+                yield table, seat, game.turn_state(table, seat)
 
 
 def check(game, state, table, seat):
@@ -106,12 +103,9 @@ def test_who_has_said_all_that_a_turn_allows_can_say_no_more(name):
 def test_the_end_of_a_match_is_read_with_its_outcome(name):
     game = envs.game(name)
     for seed in range(20):
-        env, chance = GameEnv(game, "flat"), np.random.default_rng(seed)
-        env.reset(seed=seed)
-        while not env.table.done:
-            env.step(int(chance.choice(game.mask(env.table, int(env.table.turn)).nonzero()[0])))
-        for seat, agent in enumerate(game.agents):
-            state = env.turn_state(agent)
+        *_, table = Trial("the end", game, 1).decisions(seed)
+        for seat in range(game.seats):
+            state = game.turn_state(table, seat)
             tables, own = game.view.load(TurnState.from_json(state.to_json()))
             read = game.turn_state(tables[0], own)
             assert (own, read.game_over) == (seat, True)

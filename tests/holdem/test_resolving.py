@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from logs import Even
 from needs import library
 from parlour import envs
 from parlour.envs.core.rng import streams
@@ -119,14 +120,8 @@ def test_ranges_follow_from_what_the_policy_would_have_done():
     assert mixed.ranges.min(axis=1) == pytest.approx(np.array([1e-3, 0.1]) / len(has_ace))
 
 
-class Uniform:
+class Uniform(Even):
     """Plays all legal actions with the same probability, and says so for all hands on any boards."""
-
-    def probabilities(self, observations, masks):
-        return masks / masks.sum(axis=1, keepdims=True)
-
-    def act(self, observations, masks):
-        return masks.argmax(axis=1)
 
     def bucket_probabilities(self, observation, mask):
         return (mask / mask.sum())[None]

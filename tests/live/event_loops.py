@@ -15,6 +15,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self.now
 
 
+def run(main, within=120):
+    """Run a coroutine in an event loop of its own; it may take so many seconds, compiling included."""
+    return asyncio.run(asyncio.wait_for(main, within))
+
+
 class _Selector(selectors.DefaultSelector):
     def __init__(self, loop):
         super().__init__()

@@ -3,6 +3,7 @@
 import logging
 import random
 from copy import deepcopy
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.platform_games import PLATFORM_GAMES, hosted_games, supported_games
 from parlour.wrappers.policies.base import RandomPolicy
 from parlour.wrappers.policies.loading import make_policy
+from random_play import states
 
 OPTIONS = {"all-pay-auction": {"rule": "all-pay"}}
 BOTS = {"bargaining": ("fair", "conceder", "tit-for-tat", "random"), "auction": ("shade", "equilibrium", "random")}
@@ -363,16 +365,8 @@ def bounded(state):
 
 
 def decisions(game, seed, count):
-    env, chance = envs.GameEnv(game, "flat"), np.random.default_rng(seed)
-    env.reset(seed=seed)
-    for _ in range(6 * count):
-        if env.table.done or not count:
-            return
-        state = env.turn_state(game.agents[int(env.table.turn)])
-        if bounded(state):
-            count -= 1
-            yield state
-        env.step(int(chance.choice(game.mask(env.table, int(env.table.turn)).nonzero()[0])))
+    """Return some decisions whose answers have numbers."""
+    return islice(filter(bounded, states(game, seed, 6 * count)), count)
 
 
 @pytest.mark.parametrize("name", list(envs.GAMES))

@@ -1,6 +1,5 @@
 """Words of mafia agents, and our own agents behind AgentPolicy."""
 
-import asyncio
 import random
 import re
 import threading
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from live.event_loops import run
 from mafia_players import FIVE, NAMES, TEN, context, scripted, table, warnings
 from parlour.envs.mafia.bots import PERSONALITIES
 from parlour.envs.mafia.statements import read
@@ -20,15 +20,11 @@ from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent_policy import SENTENCES, MafiaLimits, SentenceLimit, sentences
 from parlour.wrappers.live.mafia.agents import CORES, SELF, MafiaPolicyAgent, MafiaScriptedAgent, phrase
 from parlour.wrappers.live.mafia.conversion import of_context, turn_state
-from parlour.wrappers.policies.mlp import MlpPolicy
+from policies import blank
 
 pytestmark = pytest.mark.usefixtures("compiled_mafia")
 
 SEATS = {name: seat for seat, name in enumerate(NAMES)}
-
-
-def run(main, within=120):
-    return asyncio.run(asyncio.wait_for(main, within))
 
 
 async def heard(stream):
@@ -167,14 +163,13 @@ async def test_a_policy_without_probabilities_says_so_and_without_a_thought_it_s
 
 
 def test_a_policy_plays_with_fewer_players_and_among_more_a_bot_plays_for_it(caplog):
-    def blank(game):
-        network = [(np.zeros((game.layout.size, game.num_actions), np.float32), np.zeros(game.num_actions, np.float32))]
-        return MafiaPolicyAgent("p1", "Ann", game, MlpPolicy(network, "Tanh", seed=1), seed=1)
+    def even(game):
+        return MafiaPolicyAgent("p1", "Ann", game, blank(game), seed=1)
 
     for seats in (5, 10):
-        match = table(seed=2, seats=seats, bad={0: blank(TEN)})
+        match = table(seed=2, seats=seats, bad={0: even(TEN)})
         assert not run(match.play()).faults and not warnings(caplog)
-    match = table(seed=2, bad={0: blank(FIVE)})
+    match = table(seed=2, bad={0: even(FIVE)})
     assert not run(match.play()).faults
     assert "trained for 5 players at most" in caplog.text
 

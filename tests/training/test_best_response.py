@@ -11,6 +11,7 @@ from parlour.training.evaluation.games import best_response
 from parlour.training.evaluation.games.holdem import SETTINGS, _Responder
 from parlour.training.evaluation.games.holdem import best_response as play_setting
 from parlour.training.solving.resolving import ResolvingPolicy
+from policies import Always
 
 
 @pytest.fixture(scope="module")
@@ -18,25 +19,12 @@ def heads_up():
     return game("holdem", seats=2)
 
 
-class Fixed:
-    """A policy that plays one number wherever it is legal, and says so."""
-
-    def __init__(self, number):
-        self.number = number
-
-    def act(self, observations, masks):
-        return np.where(masks[:, self.number] == 1, self.number, 1)
-
-    def probabilities(self, observations, masks):
-        return np.eye(masks.shape[1])[self.act(observations, masks)]
-
-
 def cards(*names):
     return np.array([card_number(name) for name in names], np.int8)
 
 
 def test_one_who_always_folds_loses_exactly_the_blinds(heads_up):
-    score = best_response(Fixed(0), heads_up, hands=40, seed=1)
+    score = best_response(Always(0), heads_up, hands=40, seed=1)
     assert (score.mean, score.low, score.high) == (0.75, 0.75, 0.75)
     assert (score.games, score.unit) == (40, "big blinds per hand")
 
@@ -58,7 +46,7 @@ class Folds:
 
 
 def test_it_plays_against_the_search_of_a_policy_and_not_against_the_policy_alone(heads_up):
-    search = ResolvingPolicy(Fixed(1), Folds(heads_up), seed=1)
+    search = ResolvingPolicy(Always(1), Folds(heads_up), seed=1)
     score = best_response(search, heads_up, hands=40, seed=1)
     assert (score.mean, score.low, score.high) == (0.75, 0.75, 0.75)
 
@@ -114,7 +102,7 @@ def test_the_belief_begins_with_the_ranges():
     aces, weak = weights("As Ah"), weights("7c 2d")
     ranges = [weights("Qs Qh"), [3 * one + other for one, other in zip(aces, weak, strict=True)]]
     river = game("holdem", seats=2, start="river", board="3c 8d 9h Jc Ks", ranges=ranges, button=0)
-    responder = _Responder(Fixed(1), river, 0, np.uint64(3), SETTINGS[0])
+    responder = _Responder(Always(1), river, 0, np.uint64(3), SETTINGS[0])
     won = responder.play()
     assert responder.belief[np.array(aces) == 1] == pytest.approx(0.75)
     assert won == pytest.approx((2 * 0.25 - 1) * responder.table.committed[0])
@@ -124,7 +112,7 @@ def test_the_belief_begins_with_the_ranges():
 def test_other_games_are_refused(options):
     other = game("holdem", **options)
     with pytest.raises(ValueError, match="heads-up"):
-        best_response(Fixed(1), other)
+        best_response(Always(1), other)
 
 
 # The settings, in named situations.
@@ -132,7 +120,7 @@ def test_other_games_are_refused(options):
 
 def situation(heads_up, setting, board, policy=None):
     """A responder with aces on the button, where both have checked up to a street, the other one again there."""
-    responder = _Responder(policy or Fixed(0), heads_up, me=0, word=np.uint64(1), setting=setting)
+    responder = _Responder(policy or Always(0), heads_up, me=0, word=np.uint64(1), setting=setting)
     table = responder.table
     table.button, table.stream = 0, 1
     heads_up.rules.reset(table)
@@ -152,10 +140,10 @@ def test_it_raises_a_sure_win_where_the_setting_allows_it(heads_up):
 
 
 def test_the_parts_add_up_to_what_is_won(heads_up):
-    found = play_setting(Fixed(1), heads_up, hands=12, seed=3, setting=SETTINGS[3])
+    found = play_setting(Always(1), heads_up, hands=12, seed=3, setting=SETTINGS[3])
     assert found.unadjusted.mean == pytest.approx(sum(sum(row.values()) for row in found.parts.values()))
     assert {way for row in found.parts.values() for way, won in row.items() if won} == {"showdowns"}
-    folded = play_setting(Fixed(0), heads_up, hands=12, seed=3, setting=SETTINGS[3])
+    folded = play_setting(Always(0), heads_up, hands=12, seed=3, setting=SETTINGS[3])
     assert folded.score.mean == 0.75
     assert sum(row["folds won"] for row in folded.parts.values()) == pytest.approx(0.75)
 
@@ -198,7 +186,7 @@ def test_the_luck_that_is_taken_out_has_mean_0(heads_up, setting):
 
 def test_a_showdown_counts_with_its_mean_over_the_belief(heads_up):
     """Against one who always calls, whatever it holds, a hand is worth its mean against all holdings."""
-    responder = _Responder(Fixed(1), heads_up, 0, np.uint64(3), SETTINGS[0])
+    responder = _Responder(Always(1), heads_up, 0, np.uint64(3), SETTINGS[0])
     won, table = responder.play(), responder.table
     share = np.empty(len(HOLDINGS))
     equities(table.cards[0], table.board, 5, HOLDINGS, 1, np.uint64(0), share)
@@ -236,4 +224,4 @@ def test_with_luck_an_all_in_is_paid_with_other_boards_than_it_was_chosen_by(hea
         lambda policy: lambda table, hands, seen, masks: policy.probabilities(seen, masks),
     )
     # Version 0.1 measured 26.933: the best of noisy values, paid by the same noise.
-    assert best_response(Fixed(1), heads_up, hands=12, seed=2).mean == pytest.approx(25.320_773, abs=1e-6)
+    assert best_response(Always(1), heads_up, hands=12, seed=2).mean == pytest.approx(25.320_773, abs=1e-6)

@@ -37,61 +37,6 @@ def test_it_runs_as_a_module():
     assert done.stdout.startswith("parlour ")
 
 
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        (["evluate"], 'Did you mean "evaluate"?'),
-        (["holdem"], "did you mean `parlour play holdem`"),
-        (["holdm"], "did you mean `parlour play holdem`"),
-        (["play", "holdem", "--agents", "conceder", "tight"], "choose from human, llm, random, call, tight, maniac"),
-        (["play", "holdem", "--matchs", "3"], "unknown option: --matchs. Did you mean --matches?"),
-        (["evaluate"], "parameter RUN requires an argument"),
-        (["evaluate", "loyal", "--seats", "5", "6"], "6"),
-        (["play", "kuhn", "--screen", "--out", "kuhn.html"], "--screen or --out: choose one"),
-        (["train", "holdem", "--minutes", "soon"], "invalid value for --minutes"),
-        (["evaluate", "tight", "--deals", "1.5"], "invalid value for --deals"),
-        (["solve", "auction"], "does not list all that chance may deal"),
-        (["check", "my_game.py"], "for a game of your own write module:function, such as my_game:game"),
-        (["evaluate", "call", "--against", "tihgt"], "did you mean 'tight'"),
-        (["evaluate", "call", "--options", "stack=3"], "did you mean 'stacks'"),
-        (["evaluate", "call", "--options", "stacks"], "write name=value"),
-        (["evaluate", "call", "--model", "qwen"], "unknown option: --model"),
-        (["deploy", "poker", "tight", "--api", "http://h", "--model", "x"], "tight: --model has no meaning beside it"),
-        (["deploy", "mafia", "social", "--model", "x"], "social: --model has no meaning beside it"),
-        (["table", "--lobby", "--port", "0", "--llm-url", "http://h"], "--lobby: --llm-url has no meaning beside it"),
-        (["evaluate", "reference", "kuhn", "honest", "--model", "x"], "honest: --model has no meaning beside it"),
-        (["play", "holdme", "--agents", "call", "tight"], "did you mean 'holdem'"),
-        (["evaluate", "zzqqxx"], "); `parlour list bots runs` shows them"),
-        (["--completion", "tcsh"], "name a shell: bash, zsh, fish"),
-        (["play", "holdem", "--agents", "human", "human"], "two people"),
-        (["table", "holdem", "--agents", "tight", "call", "--seats", "2"], "leave one to a person"),
-        (["table", "holdem", "--options", "ante=1"], "ante=1: poker tables take"),
-        (["table", "bargaining", "--agents", "fair", "fair", "human"], "3 players for 2 seats"),
-        (["table", "auction", "--timeout", "0"], "for --timeout. Must be > 0"),
-        (["table", "auction", "--agents", "llm"], "llm needs --model NAME"),
-        (["table", "auction", "--port", "-1"], "for --port. Must be >= 0"),
-        (["host", "poker", "--port", "99999"], "for --port. Must be <= 65535"),
-        (["host", "poker", "--log-file-mb", "0"], "for --log-file-mb. Must be > 0"),
-        (["evaluate", "call", "--options", "seats=null"], "seats=None: need a whole number"),
-        (["evaluate", "call", "--against", "random", "--seed", "-1"], "seed -1"),
-        (["deploy", "poker", "call"], "--url"),
-        (["deploy", "poker", "cal", "--url", "ws://127.0.0.1:1"], "did you mean 'call'"),
-        (["deploy", "poker", "call", "--api", "ftp://127.0.0.1"], "is no address"),
-        (["train", "holdem", "--options", "seets=2"], "did you mean 'seats'"),
-        (["train"], "give a game"),
-        (["play"], " (for example: parlour play holdem)"),
-        (["train", "--config", "none.toml"], "there is no config file none.toml"),
-    ],
-)
-def test_a_mistake_is_one_line_on_stderr(capsys, args, words):
-    code, out, err = run(capsys, *args)
-    assert code == 2
-    assert out == ""
-    assert words in err
-    assert err.count("\n") == 1
-    assert err.startswith(f"parlour {args[0]}: ")
-
-
 def test_a_game_of_ones_own_stands_in_place_of_a_name(capsys, tmp_path, monkeypatch):
     source = Path(nim.__file__).read_text("utf-8").replace('"nim"', '"own_nim"')
     (tmp_path / "my_games.py").write_text(source, "utf-8")
@@ -272,24 +217,6 @@ def test_evaluate_as_json(capsys):
 
 
 # Arguments, lists, completion.
-
-
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        (["replay", "missing.jsonl"], "there is no such file or folder: missing.jsonl"),
-        (["replay", "folder"], "this is a folder, not a file: folder"),
-        (["play", "kuhn", "--agents", "random", "broken.npz"], "broken.npz is not a saved MlpPolicy: it is not an"),
-    ],
-)
-def test_errors_of_files_are_sentences(capsys, tmp_path, monkeypatch, args, words):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "broken.npz").write_bytes(b"garbage")
-    (tmp_path / "folder").mkdir()
-    code, _, err = run(capsys, *args)
-    assert code == 2
-    assert words in err
-    assert "Errno" not in err
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")

@@ -4,12 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from parlour import zoo
 from parlour.envs import game
 from parlour.envs.core.rng import streams
 from parlour.training import cli
 from parlour.training.evaluation.cross_play import Matrix, Mixed, count_of_matches, cross_play, finished
 from parlour.wrappers.policies.loading import make_policy
+from policies import Counted
 
 
 def players(made, *names):
@@ -47,24 +47,13 @@ def test_teams_have_a_matrix_each_and_two_for_mixed_teams():
     assert sum(ticks) == 20 * count_of_matches(made, 2)
 
 
-class Counter:
-    """Counts its decisions at each seat's first night or day."""
-
-    def __init__(self, inner):
-        self.inner, self.rows = inner, 0
-
-    def act(self, observations, masks):
-        self.rows += len(masks)
-        return self.inner.act(observations, masks)
-
-
 @pytest.mark.parametrize(("count", "share"), [(None, 0.5), (1, 0.25), (0, 0.0), (9, 1.0)])
 def test_newcomers_have_their_seats_in_every_match(count, share):
     """Four of the town, one of the mafia; the votes of the first day are all cast."""
     made = game("mafia", seats=5, talk=False, doctors=0, sheriffs=0, max_days=1)
-    old, new, other = (Counter(make_policy("random", made, seed=seed)) for seed in range(3))
+    old, new, other = (Counted(make_policy("random", made, seed=seed)) for seed in range(3))
     finished(made, {"town": Mixed(old, new, count), "mafia": other}, streams(1, 400))
-    assert new.rows / (new.rows + old.rows) == pytest.approx(share, abs=0.02)
+    assert new.asked / (new.asked + old.asked) == pytest.approx(share, abs=0.02)
 
 
 def test_the_command_prints_a_matrix_and_json(capsys):
@@ -77,28 +66,12 @@ def test_the_command_prints_a_matrix_and_json(capsys):
     assert len(found["matrices"][0]["cells"]) == 4
 
 
-def test_the_command_explains_what_is_wrong(capsys):
-    for args, message in (
-        (["random"], "at least two"),
-        (["random", "random", "--game", "kuhn"], "given twice"),
-        (["zoo:kuhn", str(zoo.weights("kuhn")), "--game", "kuhn"], "are the same: give each once"),
-        (["random", "cal", "--game", "holdem"], "did you mean"),
-        (["random", "call", "--game", "holdem", "--mute"], "has no action index that is a statement"),
-        (["mixed", "loyal", "--game", "mafia", "--mute", "--scramble"], "choose one"),
-    ):
-        assert cli.main(["evaluate", "crossplay", *args]) == cli.MISTAKE
-        assert message in capsys.readouterr().err
-
-
 def test_teams_and_evaluate_take_mixed_teams_and_ablations(capsys):
     teams = ["evaluate", "teams", "mafia"]
     more = "town=loyal+random town=loyal+random:1 --seats 5 --deals 20 --json --mute mafia --scramble town"
     assert cli.main([*teams, *more.split()]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [row["policies"]["town"] for row in found] == ["loyal+random", "loyal+random:1"]
-    for wrong, words in (("town=loyal+random:x", "'random:x'"), ("--mute twon", "did you mean 'town'")):
-        assert cli.main([*teams, *wrong.split()]) == cli.MISTAKE
-        assert words in capsys.readouterr().err
     ablated = ["evaluate", "mixed", "--game", "mafia", "--seats", "5", "--against", "loyal", "--deals", "2", "--mute"]
     assert cli.main(ablated) == 0
     assert "mixed, mute at mafia" in capsys.readouterr().out
@@ -107,6 +80,3 @@ def test_teams_and_evaluate_take_mixed_teams_and_ablations(capsys):
     four = ["evaluate", "tight", "--game", "holdem", "--seats", "4", "--deals", "10", "--json", "--raw"]
     assert cli.main([*four, "--against", "call+maniac"]) == 0
     assert [row["against"] for row in json.loads(capsys.readouterr().out)["results"]] == ["call+maniac"]
-    four[four.index("4")] = "2"
-    assert cli.main([*four, "--against", "call+maniac"]) == cli.MISTAKE
-    assert "call+maniac: 2 policies for 1 other seats" in capsys.readouterr().err

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import simulated_learner
-import torch
+import tiny
 from parlour.envs import game
 from parlour.training.algorithms.selfplay import Learner
 from parlour.training.learning.collector import Collector, RolloutBatch
@@ -19,22 +19,9 @@ from parlour.training.runs.config import load_config
 from parlour.training.runs.run import resume, train
 from parlour.wrappers.policies.mlp import MlpPolicy
 
-torch.set_num_threads(1)
-
-TINY = {
-    "algorithm": "selfplay",
-    "options": {"seats": 2, "stacks": 20},
-    "total_timesteps": 3000,
-    "n_envs": 32,
-    "n_steps": 8,
-    "batch_size": 256,
-    "net_arch": (16,),
-    "critic_net_arch": (16,),
-    "opponent_tables": 0.5,
-    "checkpoint_every": 1000,
-    "learning_rate": Schedule(1e-3),
-    "ent_coef": Schedule(0.05),
-}
+CONSTANT = {"learning_rate": Schedule(1e-3), "ent_coef": Schedule(0.05)}
+TINY = tiny.TINY | CONSTANT | {"total_timesteps": 3000, "n_envs": 32, "opponent_tables": 0.5}
+TINY["options"] = {"seats": 2, "stacks": 20}
 
 
 def trained(folder, name, **settings):

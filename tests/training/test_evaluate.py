@@ -4,6 +4,7 @@ from parlour.envs import game
 from parlour.training.commands.measures import measure, plays
 from parlour.training.evaluation.duplicate import Score, evaluate, student_quantile
 from parlour.wrappers.policies.loading import make_policy
+from policies import Always
 
 
 @pytest.fixture(scope="module")
@@ -19,11 +20,7 @@ def test_callers_tie_exactly_because_deals_are_duplicate(heads_up):
 
 
 def test_a_folder_pays_its_blinds(heads_up):
-    class Fold:
-        def act(self, observations, masks):
-            return np.zeros(len(masks), np.int64)
-
-    score = evaluate(Fold(), heads_up, [heads_up.bots["maniac"](heads_up, 1)], deals=40, seed=1)
+    score = evaluate(Always(0), heads_up, [heads_up.bots["maniac"](heads_up, 1)], deals=40, seed=1)
     # It gives up the small blind (half a big blind) or the big one; a maniac that only calls lets it see a free flop.
     assert score.mean == pytest.approx(-0.75)
     assert score.low <= score.mean <= score.high

@@ -1,33 +1,19 @@
 """Evaluations during training, and callbacks."""
 
-import json
 import re
 
 import pytest
-import torch
 from parlour.envs import game
 from parlour.training.evaluation.exact import flat_tree, nash_conv
 from parlour.training.runs.config import load_config
 from parlour.training.runs.run import Evaluations, resume, train
 from parlour.wrappers.policies.loading import make_policy
 from parlour.wrappers.policies.mlp import MlpPolicy
-
-torch.set_num_threads(1)
-
-TINY = {
-    "algorithm": "selfplay",
-    "total_timesteps": 2048,
-    "n_envs": 64,
-    "n_steps": 8,
-    "batch_size": 256,
-    "net_arch": (16,),
-    "critic_net_arch": (16,),
-    "checkpoint_every": 1000,
-}
+from tiny import TINY, lines
 
 
-def lines(run):
-    return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+def metrics(run):
+    return lines(run / "metrics.jsonl")
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +24,8 @@ def run(tmp_path_factory):
 
 
 def test_evaluations_come_with_each_checkpoint_and_at_the_end(run):
-    assert [line["steps"] for line in lines(run) if "eval/random" in line] == [1024, 2048]
-    last = lines(run)[-1]
+    assert [line["steps"] for line in metrics(run) if "eval/random" in line] == [1024, 2048]
+    last = metrics(run)[-1]
     tree = flat_tree(game("kuhn"))
     policy = MlpPolicy.load(run / "policy.npz")
     uniform = nash_conv(tree, tree.uniform())
@@ -66,7 +52,7 @@ def test_the_progress_line_says_against_whom_and_in_what_unit():
 
 def test_choices_and_utilities_are_compared_with_theory(tmp_path):
     settings = {**TINY, "evaluate_against": ("equilibrium",)}
-    last = lines(train(load_config("cournot", run=tmp_path / "firms", **settings)))[-1]
+    last = metrics(train(load_config("cournot", run=tmp_path / "firms", **settings)))[-1]
     assert last["theory/choice_production_theory"] == pytest.approx(27)
     assert 0 <= last["theory/choice_production"] <= 100
     assert last["theory/welfare_theory"] == pytest.approx(1404, abs=1)
@@ -80,7 +66,7 @@ def test_the_other_algorithm_is_evaluated_too(tmp_path, monkeypatch):
     options = {"seats": 2, "stacks": 20}
     evaluated = {"checkpoint_every": 256, "evaluate_against": ("call", "tight", "best_response")}
     found = train(load_config("holdem", run=tmp_path / "evaluated", options=options, **sizes, **evaluated))
-    last = lines(found)[-1]
+    last = metrics(found)[-1]
     assert {"eval/call", "eval/tight", "eval/best_response"} <= set(last) and "eval/nash_conv" not in last
 
 

@@ -86,8 +86,3 @@ def test_a_large_game_has_values_by_rollouts_and_a_skin(tmp_path, capsys):
     assert len(lines) == 6 and {line["source"] for line in lines} == {"rollouts"}
     assert "bargaining" not in lines[0]["messages"][0]["content"]
     assert all(np.isfinite(line["values"]).all() for line in lines)
-
-
-def test_mistakes_are_sentences(tmp_path, capsys):
-    assert "by itself" in exported(tmp_path, capsys, "kuhn", "--conversation", code=2)
-    assert "no bot, run" in exported(tmp_path, capsys, "kuhn", "--policy", "nobody", code=2)

@@ -39,14 +39,3 @@ def test_the_command_writes_a_page_with_ratings_and_games(capsys, tmp_path):
     assert cli.main([*args[:-1], "0", "--ladder", str(out)]) == 0
     assert "ladder of kuhn-v0" in capsys.readouterr().out
     assert "srcdoc" not in out.read_text("utf-8")
-
-
-def test_the_command_explains_what_is_wrong(capsys):
-    for more, message in (([], "at least two"), (["maniac", "--ladder", "x.pdf"], "ends in .html")):
-        assert cli.main(["evaluate", "crossplay", "honest", *more, "--game", "kuhn"]) == cli.MISTAKE
-        assert message in capsys.readouterr().err
-    assert (
-        cli.main(["evaluate", "crossplay", "greedy", "random", "--game", "tangram", "--ladder", "x.html"])
-        == cli.MISTAKE
-    )
-    assert "nobody wins from another" in capsys.readouterr().err

@@ -11,8 +11,6 @@ from parlour.training.learning.collector import action_returns
 from parlour.training.learning.mirror_descent import MeanPolicies, distinct
 from parlour.training.learning.settings import Schedule, SelfPlayConfig
 
-torch.set_num_threads(1)
-
 SETTINGS = {
     "update": "mirror_descent",
     "action_values": True,

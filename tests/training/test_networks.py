@@ -12,8 +12,6 @@ from parlour.training.learning.networks import build, numpy_network, seat_column
 from parlour.training.learning.settings import SelfPlayConfig
 from parlour.wrappers.policies.mlp import MlpPolicy
 
-torch.set_num_threads(1)
-
 KINDS = ["mlp", "residual", "seats"]
 SHAPES = {"stack": (3,), "pot": (2,), "role": (3, 2), "me": (1,)}
 LAYOUT = Layout([Slice(path, shape, 0, 1, "") for path, shape in SHAPES.items()])

@@ -2,7 +2,6 @@
 
 import logging
 
-import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs.core.match import Match
@@ -10,8 +9,7 @@ from parlour.training import cli
 from parlour.training.commands.deploy import watch_table
 from parlour.training.runs.config import load_config, platform_presets, preset_for, preset_options, settings_from
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.policies.base import TrainedFor
-from parlour.wrappers.policies.mlp import MlpPolicy
+from policies import blank
 
 
 def test_a_platforms_preset_has_its_options_and_the_settings_of_the_games_preset():
@@ -31,21 +29,6 @@ def test_every_platform_is_found_by_its_name(one):
     )
 
 
-@pytest.mark.parametrize(
-    ("platform", "game", "problem"),
-    [
-        ("moltpokr", None, "no platform is called 'moltpokr'; did you mean 'moltpoker'"),
-        ("agent-colosseum", None, "agent-colosseum has auction and bargaining: name the game"),
-        ("moltpoker", "auction", "no game of moltpoker is called 'auction'"),
-    ],
-)
-def test_mistakes_are_named(platform, game, problem, capsys):
-    with pytest.raises(ValueError, match=problem):
-        preset_for(platform, game)
-    assert cli.main(["train", *([game] if game else []), "--for", platform]) == 2
-    assert problem in capsys.readouterr().err
-
-
 def test_a_run_for_a_platform_keeps_its_preset(tmp_path, monkeypatch):
     seen = []
     monkeypatch.setattr("parlour.training.runs.run.train", lambda config, command: seen.append(config))
@@ -58,10 +41,7 @@ def test_a_run_for_a_platform_keeps_its_preset(tmp_path, monkeypatch):
 
 
 def trained(game):
-    layers = [(np.zeros((game.layout.size, game.num_actions), np.float32), np.zeros(game.num_actions, np.float32))]
-    policy = MlpPolicy(layers, "Tanh", seed=0)
-    policy.trained_for = TrainedFor.of(game)
-    return PolicyAgent(game, policy)
+    return PolicyAgent(game, blank(game))
 
 
 def first_turn(game):

@@ -6,6 +6,7 @@ import endpoint
 import numpy as np
 import pytest
 import rock_paper_scissors
+from live.table_people import Program
 from needs import library
 from parlour.envs import Action, AgentResponse, GameEnv, game
 from parlour.envs.core.registry import GAMES
@@ -16,6 +17,7 @@ from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.agents.llm import LLMAgent
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.logs.match_log import read, replay
+from random_play import states
 from rich.console import Console
 from rich.live import Live
 
@@ -66,14 +68,9 @@ def test_a_person_does_not_see_the_bids_of_others():
     assert after
 
 
-class Playing:
-    """Plays this action at every turn."""
-
-    def __init__(self, response):
-        self.response = response
-
-    def respond(self, state):
-        return self.response
+def playing(response):
+    """Return an agent that plays this action at every turn."""
+    return Program(lambda state: response)
 
 
 @pytest.mark.parametrize("name", [*GAMES, "rock_paper_scissors"])
@@ -93,7 +90,7 @@ def test_what_is_said_of_anothers_action_differs_only_where_the_state_of_the_per
         if person != seat:
             for response in (response for same in kinds.values() for response in same[:2]):
                 twin, shown = env.clone(), []
-                agents = [Playing(response)] * table.seats
+                agents = [playing(response)] * table.seats
                 agents[person] = HumanAgent()
                 match = TerminalMatch(table, agents, ["someone"] * table.seats, screen())
                 match.show = lambda *what, shown=shown: shown.append(what)
@@ -107,7 +104,7 @@ def test_a_hidden_choice_is_not_told_and_an_open_one_is():
     hidden = rock_paper_scissors.game(), Action("paper"), "has chosen"
     for table, bot, words in (hidden, (game("kuhn"), Action("bet"), "bet")):
         shown, person = [], HumanAgent()
-        match = TerminalMatch(table, [Playing(AgentResponse(bot)), person], ["bot", "me"], screen())
+        match = TerminalMatch(table, [playing(AgentResponse(bot)), person], ["bot", "me"], screen())
         match.show = lambda *what, shown=shown: shown.append(what)
         env = GameEnv(table)
         env.reset(seed=1)
@@ -177,16 +174,11 @@ def typed(line, state):
 @pytest.mark.parametrize("name", ["bargaining", "holdem", "mafia", "war_of_attrition"])
 def test_a_choice_is_made_by_the_word_that_is_shown(name):
     """At every turn a choice has one number and one word; to give up is the last, and nothing is chosen by silence."""
-    table = game(name)
-    env, generator = GameEnv(table), np.random.default_rng(1)
-    env.reset(seed=3)
-    while not env.table.done:
-        state = env.turn_state(env.agent_selection)
+    for state in states(game(name), 3):
         lines = re.findall(r"(?m)^ *(\d+) (\w+)", typed("", state))
         kinds = [offer.action_type for offer in state.allowed_actions if offer.action_type != "message_only"]
         assert len(lines) == len(kinds) and ("fold" not in kinds or lines[-1][1] == "fold")
         assert all(typed(number, state) == typed(word, state) for number, word in lines)
-        env.step(int(generator.choice(table.mask(env.table, int(env.table.turn)).nonzero()[0])))
 
 
 def test_on_the_command_line_with_a_log(capsys, tmp_path):

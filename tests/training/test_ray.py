@@ -1,6 +1,5 @@
 """The engine ray on a cluster of two simulated nodes: actors, nodes and learners that end, old batches, counts."""
 
-import json
 import os
 import signal
 import subprocess
@@ -8,6 +7,7 @@ import sys
 import time
 
 import pytest
+import tiny
 import torch
 from parlour.envs import game
 from parlour.training import cli
@@ -22,20 +22,8 @@ from parlour.wrappers.policies.loading import load_run
 ray = pytest.importorskip("ray", reason="ray is missing: pip install -e '.[dev]'")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
-torch.set_num_threads(1)
 
-TINY = {
-    "algorithm": "selfplay",
-    "engine": "ray",
-    "actors": 2,
-    "total_timesteps": 6_000,
-    "n_envs": 32,
-    "n_steps": 8,
-    "batch_size": 256,
-    "net_arch": (16,),
-    "critic_net_arch": (16,),
-    "checkpoint_every": 1000,
-}
+TINY = tiny.TINY | {"engine": "ray", "actors": 2, "total_timesteps": 6_000, "n_envs": 32}
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +46,7 @@ def connected(cluster):
 
 
 def lines(run):
-    return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    return tiny.lines(run / "metrics.jsonl")
 
 
 def trained(folder, name, callback, **settings):

@@ -216,12 +216,5 @@ def test_a_result_is_complete_at_any_time(tmp_path, capsys, monkeypatch):
     assert file.read_text() == kept
 
 
-def test_mistakes_are_sentences(tmp_path, capsys):
-    assert "name a run" in rated(tmp_path, capsys, "leduc", code=2)
-    assert "no bot, run or policy file" in rated(tmp_path, capsys, "leduc", "caller", code=2)
+def test_a_limit_of_time_ends_after_a_round(tmp_path, capsys):
     assert rated(tmp_path, capsys, "leduc", "call", "--deals", "60", "--minutes", "1e-9")["deals"] == 50
-    missing = tmp_path / "nowhere"
-    assert run(capsys, "evaluate", "reference", "--out", str(missing))[::2] == (
-        2,
-        f"parlour evaluate: there is no folder {missing} with results: name a game and a player to rate\n",
-    )

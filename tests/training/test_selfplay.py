@@ -1,6 +1,5 @@
 """The self-play learner: credit per seat, schedules, opponents at some tables, exact resuming, what it learns."""
 
-import json
 import pickle
 
 import numpy as np
@@ -18,19 +17,7 @@ from parlour.training.runs.run import resume, train
 from parlour.wrappers.policies.mlp import MlpPolicy
 from parlour.wrappers.rl.opponents import Pool
 from parlour.wrappers.rl.self_play_tables import SelfPlayTables
-
-torch.set_num_threads(1)
-
-TINY = {
-    "total_timesteps": 4 * 64 * 8,
-    "n_envs": 64,
-    "n_steps": 8,
-    "batch_size": 256,
-    "net_arch": (16,),
-    "critic_net_arch": (16,),
-    "checkpoint_every": 1000,
-}
-
+from tiny import TINY, lines
 
 MIRROR = {"update": "mirror_descent", "action_values": True, "kl_coef": Schedule(3.5)}
 
@@ -257,7 +244,7 @@ def with_opponents(folder, name, **settings):
     constant = {"learning_rate": 1e-3, "ent_coef": 0.05}  # the budget changes nothing
     opponents = {"opponent_tables": 0.75, "past_checkpoints": 0.5}
     plan = {**TINY, **constant, **opponents, "checkpoint_every": 700, "run": folder / name, **settings}
-    return load_config("holdem", algorithm="selfplay", **plan)
+    return load_config("holdem", **plan)
 
 
 @pytest.mark.parametrize("stop", [900, 1500])  # with the next checkpoint due, and not
@@ -273,10 +260,8 @@ def test_a_resumed_run_meets_the_same_opponents(tmp_path, stop):
     for (weights, biases), (others, other_biases) in zip(one.layers, other.layers, strict=True):
         np.testing.assert_array_equal(weights, others)
         np.testing.assert_array_equal(biases, other_biases)
-    lines = [
-        [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()] for run in (whole, stopped)
-    ]
-    assert [one["rollout/return"] for one in lines[0]] == [one["rollout/return"] for one in lines[1]]
+    returns = [[one["rollout/return"] for one in lines(run / "metrics.jsonl")] for run in (whole, stopped)]
+    assert returns[0] == returns[1]
 
 
 def test_the_critic_may_see_everything_and_the_policy_may_not():
@@ -382,9 +367,9 @@ def test_the_saved_policy_has_the_temperature_and_the_learner_has_none(network):
 
 def test_settings_without_effect_are_named(tmp_path, capsys):
     quiet = {"total_timesteps": 1, **TINY}
-    train(load_config("kuhn", algorithm="selfplay", bots={"honest": 1}, run=tmp_path / "a", **quiet))
+    train(load_config("kuhn", bots={"honest": 1}, run=tmp_path / "a", **quiet))
     told = " ".join(capsys.readouterr().err.split())
     assert "without effect beside the other settings: bots" in told
     used = {"opponent_tables": 0.5}
-    train(load_config("kuhn", algorithm="selfplay", bots={"honest": 1}, run=tmp_path / "b", **used, **quiet))
+    train(load_config("kuhn", bots={"honest": 1}, run=tmp_path / "b", **used, **quiet))
     assert "without effect" not in capsys.readouterr().err

@@ -1,7 +1,6 @@
 """`parlour play --screen` and `--out`, `parlour replay`."""
 
 import io
-import json
 
 import pytest
 from needs import library
@@ -84,24 +83,3 @@ def test_a_match_is_recorded_as_a_film(tmp_path):
     out = tmp_path / "match.gif"
     assert cli.main(["play", *MATCH, "--out", str(out), "--view", "fair"]) == 0
     assert out.read_bytes()[:6] in (b"GIF87a", b"GIF89a")
-
-
-@pytest.mark.parametrize(
-    ("args", "complaint"),
-    [
-        (["play", *MATCH, "--out", "match.avi"], "write to a .html, .gif or .mp4"),
-        (["play", *MATCH, "--out", "match.gif", "--view", "player_0"], "there are 'all', 'fair', 'boulware'"),
-        (["play", *MATCH, "--out", "match.gif", "--fps", "0"], "fps=0"),
-        (["play", *MATCH, "--out", "match.html", "--matches", "0"], "for --matches. Must be > 0"),
-        (["replay", "nothing.jsonl"], "nothing.jsonl"),
-        (["replay", "empty.jsonl"], "has no decision to show"),
-    ],
-)
-def test_mistakes_are_one_line_on_stderr(tmp_path, monkeypatch, capsys, args, complaint):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "empty.jsonl").write_text(json.dumps({"kind": "joined"}) + "\n")
-    assert cli.main(args) == 2
-    err = capsys.readouterr().err
-    assert complaint in err
-    assert err.count("\n") == 1
-    assert not list(tmp_path.glob("match.*"))

@@ -19,12 +19,9 @@ from parlour.wrappers.logs import program_log as logs
 from parlour.wrappers.logs.match_log import read
 from parlour.wrappers.logs.program_log import JsonLines, program_log
 from rich.console import Console
+from tiny import lines
 
 SEVEN = Activity(counts=lambda: {"hands": 7})
-
-
-def lines(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 def test_a_program_that_ends_has_a_summary_on_the_screen_and_in_the_log_file(tmp_path, capsys):

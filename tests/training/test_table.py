@@ -5,7 +5,6 @@ import shutil
 import ssl
 from urllib.parse import urlsplit
 
-import numpy as np
 import pytest
 from parlour import zoo
 from parlour.envs import game
@@ -41,28 +40,6 @@ def test_a_certificate_reaches_the_server(args, monkeypatch, certificate):
     assert cli.main(["table", *args, "--port", "0", "--tls-cert", cert, "--tls-key", key]) == 0
     servers = [getattr(host, "host", host) for host in served]  # a poker table has a poker host
     assert [isinstance(server.settings.tls, ssl.SSLContext) for server in servers] == [True]
-
-
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        (["chess"], "chess"),
-        (["--agents", "nothing-like-this"], "nothing-like-this"),
-        (["kuhn", "--agents", "{folder}/bare.npz"], "is not a saved"),
-        (["kuhn", "--empty-after", "0"], "for --empty-after. Must be > 0"),
-        (["kuhn", "--timeout", "nan"], "for --timeout. Must be "),
-        (["kuhn", "--access-token", ""], "the token on the command line is empty"),
-        (["kuhn", "--agents", "zoo:leduc"], "zoo:leduc plays leduc, which this lobby does not offer"),
-        (["kuhn", "--state", "{folder}/text"], "cannot keep the lobby's results"),
-        (["kuhn", "--seats", "2"], "--seats is for one table"),
-        (["kuhn", "--options", "seats=2"], "--options is for one table"),
-    ],
-)
-def test_what_a_lobby_cannot_serve_is_named(args, words, tmp_path, capsys):
-    (tmp_path / "text").write_text("no database, and long enough to look like one" * 100)
-    np.savez(tmp_path / "bare.npz", weights=np.zeros(1))
-    assert cli.main(["table", "--lobby", "--port", "0", *(one.format(folder=tmp_path) for one in args)]) == 2
-    assert words in capsys.readouterr().err
 
 
 def test_a_lobby_offers_the_zoo_the_bots_and_own_policies_of_each_game(tmp_path):
@@ -111,16 +88,3 @@ def test_one_person_alone_with_programs_has_ten_minutes_for_a_turn(other, second
     players = table.players_of(kuhn, ["human", other], settings)
     opened = table.browser_table(kuhn, players, settings)
     assert opened.session.connect(1)[0].message.timeout == 1000 * seconds
-
-
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        ([], "0 games for one table: name one, or give --lobby"),
-        (["kuhn", "leduc"], "2 games for one table"),
-        (["kuhn", "--state", "lobby.sqlite"], "--state and --empty-after are for --lobby"),
-    ],
-)
-def test_one_table_has_one_game_and_nothing_of_a_lobby(args, words, capsys):
-    assert cli.main(["table", *args]) == 2
-    assert words in capsys.readouterr().err

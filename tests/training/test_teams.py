@@ -103,7 +103,6 @@ def test_the_command_prints_every_combination(capsys):
     assert all(one["wins"]["mafia"]["games"] == 40 for one in found)
     assert cli.main(["evaluate", *args]) == 0
     assert "wins by team" in capsys.readouterr().out
-    assert cli.main(["evaluate", "teams", "mafia", "--deals", "0"]) == cli.MISTAKE
 
 
 def test_no_table_is_empty(capsys):
@@ -111,30 +110,6 @@ def test_no_table_is_empty(capsys):
     out = capsys.readouterr().out
     assert "how they play" in out
     assert "compared with the first policy" not in out
-
-
-@pytest.mark.parametrize(
-    ("policies", "message"),
-    [
-        ("town=mixed+loyal:99", "'mixed+loyal:99': 99 seats; at 10 seats town has 7, of which 1 to 6 can be given"),
-        ("town=mixed+loyal:7", "1 to 6 can be given"),
-        ("town=mixed+loyal:0", "1 to 6 can be given"),
-        ("town=mixed+loyal+social", "one policy, or two that share it"),
-        ("town=mixed+", "a name is missing"),
-        ("town=", "a name is missing"),
-    ],
-)
-def test_seats_that_a_team_does_not_have_and_missing_names_are_refused(policies, message, capsys):
-    assert cli.main(["evaluate", "teams", "mafia", policies, "--deals", "5"]) == cli.MISTAKE
-    assert message in capsys.readouterr().err
-
-
-def test_half_of_a_team_needs_two_seats(capsys):
-    args = ["evaluate", "teams", "mafia", "mafia=mixed+loyal", "--seats", "5", "--deals", "5"]
-    assert cli.main(args) == cli.MISTAKE
-    assert (
-        "half of the seats; at 5 seats mafia has 1, of which two policies cannot share one" in capsys.readouterr().err
-    )
 
 
 def test_a_mistake_at_a_later_number_of_seats_is_an_error_before_any_play(monkeypatch, capsys):

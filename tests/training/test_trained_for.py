@@ -2,13 +2,11 @@
 
 import json
 
-import numpy as np
 import pytest
 from command_line import run
 from parlour import envs
 from parlour.training.commands import supervisor
-from parlour.wrappers.policies.base import TrainedFor
-from parlour.wrappers.policies.mlp import MlpPolicy
+from policies import blank
 
 
 @pytest.fixture
@@ -16,10 +14,7 @@ def trained(tmp_path, monkeypatch):
     """A saved policy of hold'em with two seats and antes, in the current folder."""
     monkeypatch.chdir(tmp_path)
     table = envs.game("holdem", seats=2, ante=1)
-    weights = np.zeros((table.layout.size, table.num_actions), np.float32)
-    policy = MlpPolicy([(weights, np.zeros(table.num_actions))], "Tanh")
-    policy.set_trained_for(TrainedFor.of(table, preset="holdem"))
-    policy.save("mine.npz")
+    blank(table, preset="holdem").save("mine.npz")
     return "mine.npz"
 
 
@@ -59,11 +54,3 @@ def test_table_and_deploy_say_so_too(trained, capsys, monkeypatch):
     assert "with ante=1, stacks=200 (preset holdem); it plays with ante=2, stacks=50" in err
     code, _, err = run(capsys, "deploy", "arena", trained, "--port", "0")
     assert (code, err) == (0, "")
-
-
-def test_a_policy_file_that_does_not_tell_its_game_needs_it_by_name(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    MlpPolicy([(np.zeros((2, 2)), np.zeros(2))], "Tanh").save("plain.npz")
-    code, _, err = run(capsys, "evaluate", "plain.npz")
-    assert code == 2
-    assert "name a game with --game" in err

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from parlour.envs import VectorGame, game
 from parlour.training.runs.config import load_config
 from parlour.training.runs.run import resume
 from parlour.wrappers.policies.loading import load_policy, load_run
 from parlour.wrappers.replay.log_reader import moments
+from tiny import lines
 
-torch.set_num_threads(1)
 DATA = Path(__file__).parents[1] / "data" / "v0_2"
 RUNS = sorted(folder.name for folder in (DATA / "runs").iterdir())
 LOGS = sorted(file.stem for file in (DATA / "logs").iterdir())
@@ -69,7 +68,7 @@ def test_a_run_is_resumed(name, tmp_path):
 @pytest.mark.parametrize("name", LOGS)
 def test_a_match_log_is_replayed_to_the_same_payoffs(name):
     file = DATA / "logs" / f"{name}.jsonl"
-    records = [json.loads(line) for line in file.read_text().splitlines()]
+    records = lines(file)
     logged = [utilities(record["outcome"]) for record in records if record["kind"] == "end"]
     ends = [next(iter(moment.states.values())) for moment in moments(file) if moment.agent is None]
     assert len(logged) > 0

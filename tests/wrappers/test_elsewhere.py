@@ -9,19 +9,10 @@ from parlour.training import cli
 from parlour.training.commands.host import several_games
 from parlour.training.commands.lookup import agent, reason_against, tables_of
 from parlour.wrappers.policies import elsewhere
-from parlour.wrappers.policies.base import TrainedFor
 from parlour.wrappers.policies.elsewhere import ElsewherePolicy, MutedPolicy, ScrambledPolicy
 from parlour.wrappers.policies.loading import make_policy
-from parlour.wrappers.policies.mlp import MlpPolicy
+from policies import blank
 from rich.console import Console
-
-
-def blank(game, encoder=""):
-    """A policy that finds every legal action equally good."""
-    sizes = game.encoders[encoder or game.encoder].layout.size, game.num_actions
-    policy = MlpPolicy([(np.zeros(sizes, np.float32), np.zeros(sizes[1], np.float32))], "Tanh", seed=1)
-    policy.set_trained_for(TrainedFor.of(game, encoder))
-    return policy
 
 
 @pytest.mark.parametrize("name", zoo.names())

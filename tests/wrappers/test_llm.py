@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from aiohttp import web
 from cases import slow_but
+from live.event_loops import run
 from mafia_players import context
 from needs import library
 from parlour import envs
@@ -26,16 +27,13 @@ from parlour.wrappers.live.mafia.agents import MafiaLLMAgent
 from parlour.wrappers.logs.program_log import program_log
 from parlour.wrappers.policies.loading import make_policy
 from parlour.wrappers.text import TextGame
+from random_play import states
 
 library("openai")
 BARGAINING = envs.game("bargaining")
 CHAT = [{"role": "user", "content": "Well?"}]
 SCHEMA = {"type": "object", "properties": {"targetId": {"enum": ["p2"]}}, "required": ["targetId"]}
 TARGET = partial(last_choice, key="targetId")
-
-
-def run(main, within=120):
-    return asyncio.run(asyncio.wait_for(main, within))
 
 
 def model(url, **settings):
@@ -424,13 +422,7 @@ VIEWS = ("json", "compact", "words")
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_shows_the_state_and_the_offers_of_every_game(game, view):
-    match = Match(game)
-    match.reset(3)
-    rng = np.random.default_rng(3)
-    for _ in range(12):
-        if match.done:
-            break
-        state = match.turn_state(match.game.agents[match.turn])
+    for state in states(game, 3, 12):
         shown, hidden = (Prompting(view=view, legal=legal).state(state) for legal in (True, False))
         offers = [offer.action_type for offer in state.allowed_actions]
         assert len(hidden) < len(shown)
@@ -445,7 +437,6 @@ def test_every_view_shows_the_state_and_the_offers_of_every_game(game, view):
             assert {line.partition(":")[0] for line in hidden.splitlines()} >= set(state.game_state)
         if view == "words":
             assert len(hidden.splitlines()) >= len(state.game_state)
-        match.play(int(rng.choice(np.flatnonzero(match.mask))))
 
 
 def test_words_are_words():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from live.table_people import Program
 from msgspec import structs
 from parlour import envs
 from parlour.envs import Action, AgentResponse, AllowedAction
@@ -16,36 +17,16 @@ from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.policies.base import RandomPolicy
 from parlour.wrappers.policies.loading import make_policy
 from parlour.zoo import names
+from policies import Always
+from random_play import states
 
 DECISIONS = 12
-
-
-class Deaf:
-    """A policy that always wants the same action index, open or not."""
-
-    def __init__(self, action):
-        self.action = action
-
-    def act(self, observations, masks):
-        return np.where(masks[:, self.action], self.action, masks.argmax(axis=1))
 
 
 def players(game):
     yield from (make_policy(name, game, seed=1) for name in rivals(game))
     yield RandomPolicy(seed=2)
-    yield from (Deaf(action) for action in (0, game.rules.num_actions - 1))
-
-
-def states(game, seed):
-    """Yield what the acting seat sees at decisions of a match of random actions."""
-    env, chance = envs.GameEnv(game, "flat"), np.random.default_rng(seed)
-    env.reset(seed=seed)
-    for _ in range(DECISIONS):
-        if env.table.done:
-            return
-        seat = int(env.table.turn)
-        yield env.turn_state(game.agents[seat])
-        env.step(int(chance.choice(game.mask(env.table, seat).nonzero()[0])))
+    yield from (Always(action) for action in (0, game.rules.num_actions - 1))
 
 
 @pytest.mark.slow
@@ -53,19 +34,11 @@ def test_every_player_keeps_to_what_is_offered(game):
     chance = np.random.default_rng(5)
     for number, policy in enumerate(players(game)):
         agent = PolicyAgent(game, policy)
-        for state in states(game, number):
+        for state in states(game, number, DECISIONS):
             whole = state.allowed_actions
             kept = [offer for offer in whole if chance.random() < 0.5] or [whole[int(chance.integers(len(whole)))]]
             state.allowed_actions = kept
             assert agent.respond(state).action.action_type in [offer.action_type for offer in kept]
-
-
-class Answering:
-    def __init__(self, answer):
-        self.answer = answer
-
-    def respond(self, state):
-        return self.answer
 
 
 @given(
@@ -78,7 +51,7 @@ def test_whatever_an_agent_answers_the_arena_gets_what_it_offers(offered, kind):
     env.reset(seed=1)
     state = env.turn_state("player_0")
     state.allowed_actions = [AllowedAction(name, "", {"my_share": {"type": "number"}}) for name in sorted(offered)]
-    agent = ArenaAgent("me", Answering(AgentResponse(Action(kind, {"my_share": 50.0}))))
+    agent = ArenaAgent("me", Program(lambda state: AgentResponse(Action(kind, {"my_share": 50.0}))))
     assert agent.act(state).action.action_type in offered
     assert agent.statistics.replaced == (kind not in offered)
 
@@ -160,21 +133,6 @@ def bounded(schema, amounts, k, inside=False):
     return {key: part * k if inside and key in ("minimum", "maximum") else part for key, part in parts.items()}
 
 
-def decisions(game, seed, episodes=4):
-    table = game.tables(1)[0]
-    table.stream = seed
-    for _ in range(episodes):
-        game.rules.reset(table)
-        for _ in range(12):
-            if table.done:
-                break
-            state, mask = game.turn_state(table, int(table.turn)), game.mask(table, int(table.turn))
-            yield state
-            index = mask.nonzero()[0][int(table.stream) // 7 % int(mask.sum())]
-            table.stream = int(table.stream) * 6364136223846793005 % 2**63 + 11
-            game.rules.step(table, game.rules.decode(table, int(index)))
-
-
 def tells_its_size(name, state):
     if state.phase == "bargain":
         return max(state.game_state["investments"].values()) > 1
@@ -193,7 +151,7 @@ def test_a_table_times_k_gets_the_same_answers_times_k(name, seats, k):
     bots = [bot for bot in game.bots if bot not in ("random", "perfect")]
     zoo = [f"zoo:{name}"] if name in names() else []
     policies = {spec: make_policy(spec, game, deterministic=True) for spec in zoo}
-    for state in decisions(game, 5):
+    for state in (state for seed in range(4) for state in states(game, seed, DECISIONS)):
         if not tells_its_size(name, state):
             continue
         offers = [

@@ -16,24 +16,13 @@ from parlour.wrappers.rl.gymnasium_env import SingleAgentEnv, SingleAgentVectorE
 from parlour.wrappers.rl.opponents import Pool
 from parlour.wrappers.rl.sb3 import sb3_env
 from parlour.wrappers.rl.single_agent import SingleAgentTables
+from policies import Always
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.env_checker import check_env
 
 FOLD, CALL = 0, 1
-
-
-class Always:
-    """Plays one action; calls where it is masked. Counts the decisions it is asked for."""
-
-    def __init__(self, action):
-        self.action = action
-        self.asked = 0
-
-    def act(self, observations, masks):
-        self.asked += len(masks)
-        return np.where(masks[:, self.action], self.action, CALL)
 
 
 def play(seats, steps, seed=0):

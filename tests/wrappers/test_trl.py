@@ -6,6 +6,7 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
+from live.table_people import Program
 from mirror import Mirror
 from needs import framework
 from parlour.envs import Action
@@ -129,7 +130,7 @@ def test_an_episode_of_every_game_returns_what_the_environment_does(game, train)
 
 
 def test_what_is_no_json_and_a_batch_of_nothing_are_refused_in_sentences():
-    environment = GameEnvironment("leduc", opponents={"player_1": Calls()})
+    environment = GameEnvironment("leduc", opponents={"player_1": CALLS})
     environment.reset(seed=1)
     for value in ({"call"}, np.int64(3)):
         with pytest.raises(ValueError, match="need what JSON has"):
@@ -140,7 +141,7 @@ def test_what_is_no_json_and_a_batch_of_nothing_are_refused_in_sentences():
 
 
 def test_who_stops_to_call_pays_for_every_turn_that_the_safe_action_plays():
-    environment = GameEnvironment("leduc", opponents={"player_1": Calls()}, retries=1, penalty=-0.1)
+    environment = GameEnvironment("leduc", opponents={"player_1": CALLS}, retries=1, penalty=-0.1)
     environment.reset(seed=1)
     environment.play("call")
     assert environment.get_reward() == environment.get_reward() == environment.turn.returns["player_0"]
@@ -151,13 +152,11 @@ def test_who_stops_to_call_pays_for_every_turn_that_the_safe_action_plays():
     assert environment.play("call") == "The match is over, and nothing more can be played."
 
 
-class Calls:
-    def respond(self, state):
-        return Action("call")
+CALLS = Program(lambda state: Action("call"))
 
 
 def test_the_first_prompt_has_the_rules_and_each_call_the_next_turn():
-    environment = GameEnvironment("leduc", opponents={"player_0": Calls()}, prompting=Prompting(view="words"))
+    environment = GameEnvironment("leduc", opponents={"player_0": CALLS}, prompting=Prompting(view="words"))
     first = environment.reset(seed=1, prompt=[{"role": "user", "content": ""}], other=None)
     assert "You are player_1" in first and "Call the tool play with" in first
     assert "Leduc" not in first  # this prompting tells no rules
@@ -197,7 +196,7 @@ HUGE = {"amount": "9" * 10_000_000}
     ],
 )
 def test_a_bad_call_gets_a_sentence_and_the_match_goes_on(action_type, payload, words):
-    environment = GameEnvironment("leduc", opponents={"player_1": Calls()})
+    environment = GameEnvironment("leduc", opponents={"player_1": CALLS})
     environment.reset(seed=1)
     said = environment.play(action_type, payload)
     assert words in said and said.endswith("Call the tool play with the action_type and the payload.")
