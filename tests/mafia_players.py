@@ -2,13 +2,14 @@
 
 import asyncio
 import time
+from contextlib import asynccontextmanager
 
 from parlour.envs import game
 from parlour.envs.mafia.bots import PERSONALITIES
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent_policy import MafiaLimits
 from parlour.wrappers.live.mafia.agents import MafiaScriptedAgent
-from parlour.wrappers.live.mafia.host import HostedMatch, MafiaHostSession
+from parlour.wrappers.live.mafia.host import HostedMatch, MafiaHostSession, RemoteAgent, ServiceConnection
 
 NAMES = ["Ann", "Bob", "Cat", "Dan", "Eve", "Fay", "Gus", "Hal", "Ivy", "Joe"]
 TEN = game("mafia", seats=10)
@@ -36,6 +37,14 @@ def table(seed=0, seats=10, bad=None, limits=None, game=None, **watch):
     )
     match.events = events
     return match
+
+
+@asynccontextmanager
+async def remote(url, seats=1, token=None):
+    """The agents of a service for these seats of a match of ours."""
+    connection = ServiceConnection(url, token)
+    yield [RemoteAgent(f"p{seat + 1}", NAMES[seat], connection) for seat in range(seats)]
+    await connection.close()
 
 
 def dealt(role, seats=5):
@@ -188,25 +197,6 @@ class Stubborn(Plain):
 
     async def vote(self, context, public_info):
         return await self.night_action(context, None)
-
-
-class Answers(Plain):
-    """Answers what it was made with, whatever the rules are."""
-
-    def __init__(self, night, vote, chunk="I accuse Bob.", **who):
-        super().__init__(**who)
-        self._night, self._vote, self._chunk = night, vote, chunk
-
-    async def think(self, context, private_info):
-        yield self._chunk
-
-    say = think
-
-    async def night_action(self, context, private_info):
-        return self._night(context, private_info) if callable(self._night) else self._night
-
-    async def vote(self, context, public_info):
-        return self._vote(context) if callable(self._vote) else self._vote
 
 
 class Meddling(Plain):

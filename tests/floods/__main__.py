@@ -5,13 +5,13 @@ import json
 import os
 import sys
 import time
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import aiohttp
 from cyclopts import App, Parameter
+from live.processes import python
 
 from . import players
 from .floods import FLOODS
@@ -30,17 +30,9 @@ WITHOUT_WEBSOCKETS = {"arena": ("watchers", "frames")}
 """Floods that a host has no door for."""
 
 
-@asynccontextmanager
-async def process(module, *args):
-    command = [sys.executable, "-m", f"floods.{module}", *args]
-    pipe = asyncio.subprocess.PIPE
-    running = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=asyncio.subprocess.DEVNULL)
-    try:
-        yield running
-    finally:
-        if running.returncode is None:
-            running.kill()
-        await running.wait()
+def process(module, *args):
+    pipes = {"stdin": asyncio.subprocess.PIPE, "stderr": asyncio.subprocess.DEVNULL}
+    return python("-m", f"floods.{module}", *args, **pipes)
 
 
 def megabytes(pid):

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 from live.small_server import served
-from parlour import envs
+from live.table_people import BARGAINING
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes
@@ -14,15 +14,9 @@ from parlour.wrappers.policies.loading import make_policy
 
 FREE = MatchLimits(actions=None)
 
-BARGAINING = envs.game("bargaining", rounds=3)
-
 
 def ours(name, game=BARGAINING, policy="random", seed=1):
     return ArenaAgent(name, PolicyAgent(game, make_policy(policy, game, seed=seed)))
-
-
-def run(main, within=60):
-    return asyncio.run(asyncio.wait_for(main, within))
 
 
 class Theirs:

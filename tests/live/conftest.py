@@ -13,7 +13,7 @@ from parlour.envs.core.rollout import tables_with_seed
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.mafia import host
 from parlour.wrappers.live.mafia.host import DueCall
-from tables import BAD, WITHIN
+from tables import BAD, MINE, WITHIN, sit
 
 
 @pytest.fixture(scope="session")
@@ -61,7 +61,8 @@ def table(browser):
             assert line, server.stderr.read()
             url = address(line)
 
-            def visit(ready=None, key=True, **options):
+            def visit(ready=None, key=True, name=None, turn=False, **options):
+                """Open the page; with a name sit down, and with `turn` wait for the own turn."""
                 contexts.append(browser.new_context(**options))
                 page = contexts[-1].new_page()
                 page.set_default_timeout(WITHIN)
@@ -73,6 +74,10 @@ def table(browser):
                 if ready is not None:
                     ready(page)
                 page.goto(url if key else url.partition("#")[0])
+                if name is not None:
+                    sit(page, name)
+                if turn:
+                    page.wait_for_selector(MINE)
                 return page
 
             yield visit

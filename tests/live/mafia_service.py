@@ -1,6 +1,5 @@
 """A service of mafia agents in a test, and a client for it."""
 
-import asyncio
 import json
 from contextlib import asynccontextmanager
 
@@ -9,10 +8,6 @@ import msgspec
 from mafia_players import context
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
 from parlour.wrappers.live.mafia.agents import MafiaScriptedAgent
-
-
-def run(main, within=120):
-    return asyncio.run(asyncio.wait_for(main, within))
 
 
 def request(id, method, agent="p1", phase=None, **settings):

@@ -5,7 +5,10 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 from live.poker_options import grouped
+from live.table_people import Program, caller
 from parlour.wrappers.live.poker.host import PokerHost
+
+CALLER = Program(caller)
 
 
 class Client:

@@ -3,12 +3,10 @@
 import json
 from collections import defaultdict
 
-from parlour import envs
+from live.table_people import BARGAINING
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.table import messages as m
 from parlour.wrappers.live.table.host import TableHostSession
-
-BARGAINING = envs.game("bargaining", rounds=3)
 
 
 class Room:

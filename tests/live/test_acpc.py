@@ -2,8 +2,8 @@
 
 import asyncio
 import contextlib
-import sys
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 
 import acpc
 import pytest
@@ -21,6 +21,7 @@ from acpc import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from live.processes import python
 from parlour.envs.core.turn_state import Action, AgentResponse
 from parlour.envs.holdem.hands import card_name
 from parlour.wrappers.agents.policy import PolicyAgent
@@ -32,17 +33,20 @@ from parlour.wrappers.replay.log_reader import moments
 GAME = match_game()
 
 
-@contextlib.asynccontextmanager
-async def program(*args):
-    """Run `contrib/acpc.py`."""
-    pipes = {"stdout": asyncio.subprocess.PIPE, "stderr": asyncio.subprocess.PIPE}
-    running = await asyncio.create_subprocess_exec(sys.executable, acpc.__file__, *args, **pipes)
-    try:
-        yield running
-    finally:
-        if running.returncode is None:
-            running.kill()
-        await running.wait()
+program = partial(python, acpc.__file__)
+
+
+@asynccontextmanager
+async def dealt(hands, seconds=60, **options):
+    """A host and its port; the match is over at the end."""
+    host, port = HostSession(GAME, seed=1), asyncio.get_running_loop().create_future()
+    dealing = asyncio.create_task(host_acpc(host, hands=hands, seconds=seconds, ready=port.set_result, **options))
+    yield host, await port
+    await dealing
+
+
+def bot(name="call"):
+    return PolicyAgent(GAME, make_policy(name, GAME, seed=1))
 
 
 def answer(kind, **payload):
@@ -163,30 +167,21 @@ def test_the_host_checks_or_folds_for_a_player_without_an_answer_and_the_button_
     assert greeted("VERSION:2.0.0\r\n") and greeted("VERSION:2.0.1") and not greeted("VERSION:1.0.0")
 
 
-def test_two_agents_play_a_match_over_sockets_beside_strangers(tmp_path):
+async def test_two_agents_play_a_match_over_sockets_beside_strangers(tmp_path):
     log = tmp_path / "match.jsonl"
-
-    async def match(written):
-        host, port = HostSession(GAME, seed=1), asyncio.get_running_loop().create_future()
-        dealing = asyncio.create_task(
-            host_acpc(host, hands=20, seconds=60, log=SafeMatchLog(written), ready=port.set_result)
-        )
-        strangers = [await asyncio.open_connection("127.0.0.1", await port) for _ in range(2)]
-        strangers[0][1].write(b"GET / HTTP/1.1\r\n")  # the other one says nothing
-        counters = [AgentStatistics() for _ in range(2)]
-        sessions = [AgentSession(GAME) for _ in range(2)]
-        agents = [PolicyAgent(GAME, make_policy(name, GAME, seed=1)) for name in ("random", "call")]
-        plays = [
-            play_acpc("127.0.0.1", await port, agent, session, statistics=counter)
-            for agent, session, counter in zip(agents, sessions, counters, strict=True)
-        ]
-        await asyncio.gather(dealing, *plays)
+    counters = [AgentStatistics() for _ in range(2)]
+    sessions = [AgentSession(GAME) for _ in range(2)]
+    with MatchLog(log) as written:
+        async with dealt(20, log=SafeMatchLog(written)) as (host, port):
+            strangers = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
+            strangers[0][1].write(b"GET / HTTP/1.1\r\n")  # the other one says nothing
+            plays = [
+                play_acpc("127.0.0.1", port, agent, session, statistics=counter)
+                for agent, session, counter in zip((bot("random"), bot()), sessions, counters, strict=True)
+            ]
+            await asyncio.gather(*plays)
         for _, writer in strangers:
             writer.close()
-        return host, sessions, counters
-
-    with MatchLog(log) as written:
-        host, sessions, counters = asyncio.run(asyncio.wait_for(match(written), 120))
     assert [session.hands for session in sessions] == [20, 20]
     assert (host.hands, host.refused, host.replaced) == (20, 0, 0)
     assert sorted(session.chips for session in sessions) == sorted(host.totals.tolist()) != [0, 0]
@@ -196,15 +191,13 @@ def test_two_agents_play_a_match_over_sockets_beside_strangers(tmp_path):
 
 
 async def test_a_match_ends_when_both_players_are_gone():
-    host, port = HostSession(GAME, seed=1), asyncio.get_running_loop().create_future()
-    dealing = asyncio.create_task(host_acpc(host, hands=10_000, seconds=60, ready=port.set_result))
-    players = [await asyncio.open_connection("127.0.0.1", await port) for _ in range(2)]
-    for _, writer in players:
-        writer.write(b"VERSION:2.0.0\r\n")
-    for reader, writer in players:
-        await reader.readline()  # it is dealt in
-        writer.close()
-    await dealing
+    async with dealt(10_000) as (host, port):
+        players = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
+        for _, writer in players:
+            writer.write(b"VERSION:2.0.0\r\n")
+        for reader, writer in players:
+            await reader.readline()  # it is dealt in
+            writer.close()
     assert host.hands < 10
 
 
@@ -220,13 +213,12 @@ async def test_an_agent_survives_what_is_no_line_of_the_protocol():
     received = []
     server = await asyncio.start_server(dealer, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    agent = PolicyAgent(GAME, make_policy("call", GAME, seed=1))
-    await asyncio.wait_for(play_acpc("127.0.0.1", port, agent, AgentSession(GAME)), 60)
+    await asyncio.wait_for(play_acpc("127.0.0.1", port, bot(), AgentSession(GAME)), 60)
     server.close()
     assert received == [b"MATCHSTATE:1:0::|Td9c:c\r\n"]
 
 
-def test_late_answers_to_older_states_and_empty_lines_cost_no_turn():
+async def test_late_answers_to_older_states_and_empty_lines_cost_no_turn():
     async def caller(port, extra):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"VERSION:2.0.0\r\n")
@@ -239,46 +231,39 @@ def test_late_answers_to_older_states_and_empty_lines_cost_no_turn():
             before = line
 
     async def match(extra):
-        host, port = HostSession(GAME, seed=1), asyncio.get_running_loop().create_future()
-        dealing = asyncio.create_task(host_acpc(host, hands=12, seconds=60, ready=port.set_result))
-        callers = [asyncio.create_task(caller(await port, extra))]
-        await asyncio.sleep(0.05)
-        callers.append(asyncio.create_task(caller(await port, False)))
-        await asyncio.gather(dealing, *callers)
+        async with dealt(12) as (host, port):
+            callers = [asyncio.create_task(caller(port, extra))]
+            await asyncio.sleep(0.05)
+            callers.append(asyncio.create_task(caller(port, False)))
+            await asyncio.gather(*callers)
         return host.totals.tolist()
 
-    polite = asyncio.run(asyncio.wait_for(match(extra=False), 60))
-    assert asyncio.run(asyncio.wait_for(match(extra=True), 60)) in (polite, polite[::-1])
+    polite = await match(extra=False)
+    assert await match(extra=True) in (polite, polite[::-1])
 
 
 async def test_who_has_gone_before_the_match_has_no_seat():
-    host, port = HostSession(GAME, seed=1), asyncio.get_running_loop().create_future()
-    dealing = asyncio.create_task(host_acpc(host, hands=5, seconds=60, ready=port.set_result))
-    _, gone = await asyncio.open_connection("127.0.0.1", await port)
-    gone.write(b"VERSION:2.0.0\r\n")
-    gone.close()
-    await gone.wait_closed()
     sessions = [AgentSession(GAME), AgentSession(GAME)]
-    agents = [PolicyAgent(GAME, make_policy("call", GAME, seed=1)) for _ in sessions]
-    played = [play_acpc("127.0.0.1", await port, agent, one) for agent, one in zip(agents, sessions, strict=True)]
-    await asyncio.gather(dealing, *played)
+    async with dealt(5) as (host, port):
+        _, gone = await asyncio.open_connection("127.0.0.1", port)
+        gone.write(b"VERSION:2.0.0\r\n")
+        gone.close()
+        await gone.wait_closed()
+        await asyncio.gather(*(play_acpc("127.0.0.1", port, bot(), session) for session in sessions))
     assert (host.replaced, [session.hands for session in sessions]) == (0, [5, 5])
 
 
 async def test_a_connection_that_breaks_checks_and_folds_to_the_end():
-    host, port = HostSession(GAME, seed=1), asyncio.get_running_loop().create_future()
-    dealing = asyncio.create_task(host_acpc(host, hands=5, seconds=5, ready=port.set_result))
-    agent, session = PolicyAgent(GAME, make_policy("call", GAME, seed=1)), AgentSession(GAME)
-    honest = asyncio.create_task(play_acpc("127.0.0.1", await port, agent, session))
-    _, broken = await asyncio.open_connection("127.0.0.1", await port)
-    broken.write(b"VERSION:2.0.0\r\n")
-    await broken.drain()
-    await asyncio.sleep(0.1)
-    broken.transport.abort()
-    await asyncio.gather(dealing, honest)
-    hands, host = session.hands, host
-
-    assert hands == host.hands == 5
+    session = AgentSession(GAME)
+    async with dealt(5, seconds=5) as (host, port):
+        honest = asyncio.create_task(play_acpc("127.0.0.1", port, bot(), session))
+        _, broken = await asyncio.open_connection("127.0.0.1", port)
+        broken.write(b"VERSION:2.0.0\r\n")
+        await broken.drain()
+        await asyncio.sleep(0.1)
+        broken.transport.abort()
+        await honest
+    assert session.hands == host.hands == 5
     assert host.totals.sum() == 0
 
 

@@ -11,7 +11,8 @@ import aiohttp
 import endpoint as models
 import pytest
 from aiohttp import web
-from live.arena_players import BARGAINING, FREE, Client, Theirs, endpoint, flood, ours, passing, polling, raising, run
+from live.arena_players import BARGAINING, FREE, Client, Theirs, endpoint, flood, ours, passing, polling, raising
+from live.event_loops import run
 from needs import library
 from parlour import envs
 from parlour.envs import Action, AgentResponse, TurnState
@@ -414,6 +415,7 @@ def test_each_agent_plays_the_games_that_it_knows_and_the_pages_have_all_tables(
         assert words in index
     assert {file.name for file in pages.iterdir()} == {"index.html", "bargaining.html", "trust.html", "kuhn.html"}
     assert "kuhn-v0: first matches" in (pages / "kuhn.html").read_text()
+    assert "no game has enough agents" in said(capsys, "kuhn,trust", "--agents", "random").err
 
 
 def test_a_log_of_the_first_matches_passes_all_on(tmp_path):
@@ -564,26 +566,6 @@ def test_the_host_command_counts_the_answers_of_a_language_model(capsys, tmp_pat
     assert row["decisions"] >= 2 and row["tokens in"] >= 11 * (row["decisions"] + 1)
     page = (tmp_path / "index.html").read_text("utf-8")
     assert "Language models" in page and "<th>unparsable</th>" in page
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("barganing",), "did you mean 'bargaining'"),
-        (("bargaining", "--agents", "fiar", "fair"), "did you mean 'fair'"),
-        (("bargaining", "--agents", "fair"), "1 agent for 2 seats"),
-        (("bargaining", "--agents", "fair", "--remote", "http://x"), "name=http"),
-        (("bargaining", "--agents", "fair", "fair", "--timeout", "0"), "timeout=0"),
-        (("bargaining", "--agents", "fair", "fair", "--max-actions", "-3"), "actions=-3"),
-        (("kuhn,kuhn",), "kuhn: named twice"),
-        (("kuhn,trust", "--agents", "random"), "no game has enough agents"),
-        (("kuhn,trust", "--wait", "1"), "names 2 games: --wait, --seats and --options need a single one"),
-    ],
-)
-def test_a_mistake_is_told_in_one_line(capsys, arguments, words):
-    assert cli.main(["host", "arena", *arguments]) == 2
-    err = capsys.readouterr().err
-    assert words in err and err.count("\n") == 1
 
 
 def test_both_commands_meet(capsys):

@@ -7,10 +7,10 @@ from dataclasses import replace
 import aiohttp
 import pytest
 from aiohttp import web
-from live.arena_players import BARGAINING, Client, ours, polling, run
-from live.event_loops import VirtualLoop
+from live.arena_players import BARGAINING, Client, ours, polling
+from live.event_loops import VirtualLoop, run
+from live.processes import command
 from live.small_server import served
-from live.test_poker_stop import command
 from parlour import envs
 from parlour.envs import Action, AgentResponse, TurnState
 from parlour.wrappers.live.arena.host import ArenaHost

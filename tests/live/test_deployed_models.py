@@ -12,9 +12,8 @@ import pytest
 from aiohttp import web
 from command_line import run
 from live.arena_players import FREE, ours, polling
-from live.poker_client import hosting
+from live.poker_client import CALLER, hosting
 from live.poker_options import play
-from live.poker_server import CALLER
 from needs import library
 from parlour.envs import TurnState, game
 from parlour.training.commands.deploy import watch_table

@@ -10,8 +10,7 @@ from dataclasses import replace
 
 import pytest
 from live.flooding import beside, flood, no_traceback, pool
-from live.poker_client import action, hosting
-from live.poker_server import CALLER
+from live.poker_client import CALLER, action, hosting
 from live.small_game import SmallGame
 from live.table_people import BARGAINING, Program, offering, person
 from live.test_tangram_agent import Scripted, serving, turn

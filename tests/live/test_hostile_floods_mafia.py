@@ -6,17 +6,9 @@ from contextlib import asynccontextmanager
 
 from live.flooding import FRAMES, no_traceback, pool
 from live.small_server import socket_served
-from mafia_players import FIVE, NAMES, scripted
+from mafia_players import FIVE, remote, scripted
 from parlour.wrappers.live.mafia.agent_policy import MafiaLimits
-from parlour.wrappers.live.mafia.host import MafiaHost, RemoteAgent, ServiceConnection
-
-
-@asynccontextmanager
-async def closing(connection):
-    try:
-        yield connection
-    finally:
-        await connection.close()
+from parlour.wrappers.live.mafia.host import MafiaHost
 
 
 @asynccontextmanager
@@ -50,8 +42,8 @@ def test_a_host_plays_on_with_a_service_that_floods(caplog):
         host = MafiaHost(FIVE, seed=1, limits=limits)
         async with hostile_service(frames) as (url, sent):
             while sent[0] < FRAMES:
-                async with closing(ServiceConnection(url)) as connection:
-                    seats = [RemoteAgent("p1", NAMES[0], connection), *(scripted(seat) for seat in range(1, 5))]
+                async with remote(url) as far:
+                    seats = [*far, *(scripted(seat) for seat in range(1, 5))]
                     faults += (await host.play(seats)).faults
         return faults
 

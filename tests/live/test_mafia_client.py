@@ -10,15 +10,16 @@ from pathlib import Path
 
 import aiohttp
 import msgspec
+import needs
 import pytest
-from mafia_players import FIVE, NAMES, Plain, context
-from needs import program
+from live.processes import program
+from mafia_players import FIVE, Plain, context, remote
 from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.mafia import agent as service_module
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
 from parlour.wrappers.live.mafia.agents import MafiaScriptedAgent
-from parlour.wrappers.live.mafia.host import MafiaHost, RemoteAgent, ServiceConnection
+from parlour.wrappers.live.mafia.host import MafiaHost
 
 HERE = Path(__file__).parent
 CLIENT = Path(service_module.__file__).parent / "client"
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
     """The package, installed and built in a folder of its own; building is the type check."""
-    program("npm", package="npm")
+    needs.program("npm", package="npm")
     folder = tmp_path_factory.mktemp("client")
     shutil.copytree(CLIENT, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("node_modules", "dist"))
     shutil.copy(HERE / "mafia_document.ts", folder / "src")
@@ -57,39 +58,28 @@ def calls():
     return made
 
 
+def node(package, *args):
+    return program("node", *args, cwd=package, stdin=asyncio.subprocess.PIPE, stderr=None)
+
+
 @asynccontextmanager
-async def node(package, url):
+async def driver(package, url):
     """A running driver: a function from a command to its answer."""
-    process = await asyncio.create_subprocess_exec(
-        "node",
-        "mafia_client.mjs",
-        json.dumps({"url": url, "calls": calls()}),
-        cwd=package,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
+    async with node(package, "mafia_client.mjs", json.dumps({"url": url, "calls": calls()})) as process:
 
-    async def ask(command):
-        process.stdin.write(f"{command}\n".encode())
-        return json.loads(await process.stdout.readline())
+        async def ask(command):
+            process.stdin.write(f"{command}\n".encode())
+            return json.loads(await process.stdout.readline())
 
-    try:
         yield ask
         process.stdin.close()
         assert await process.wait() == 0
-    finally:
-        if process.returncode is None:
-            process.kill()
-
-
-def run(main, within=120):
-    return asyncio.run(asyncio.wait_for(main, within))
 
 
 @pytest.mark.smoke
 async def test_two_agents_on_one_connection(package):
     service = MafiaAgentServer(lambda id, name: MafiaScriptedAgent(id, name, seed=1))
-    async with service, node(package, service.url) as ask:
+    async with service, driver(package, service.url) as ask:
         answers, service = await ask("both"), service
     assert service.statistics.decisions == 8 and service.statistics.replaced == 0
     for agent, method, answer in answers:
@@ -111,7 +101,7 @@ async def test_timeouts_and_lost_connections(package):
     begun, go = asyncio.Event(), asyncio.Event()
     service = MafiaAgentServer(Fickle)
     await service.start()
-    async with node(package, service.url) as ask:
+    async with driver(package, service.url) as ask:
         late = await ask("late")
         nobody = await ask("nobody")
         begun.clear()
@@ -127,37 +117,23 @@ async def test_timeouts_and_lost_connections(package):
     assert resumed == after == {"targetId": None}
 
 
-def test_a_host_plays_with_agents_of_the_documents_own_types(package):
+async def test_a_host_plays_with_agents_of_the_documents_own_types(package):
     """They are served by the package, and compiled with the types of the document (`mafia_document.ts`)."""
-
-    async def main():
-        process = await asyncio.create_subprocess_exec(
-            "node", "mafia_server.mjs", cwd=package, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-        )
-        try:
-            url = (await process.stdout.readline()).decode().strip()
-            connection = ServiceConnection(url)
-            agents = [RemoteAgent(f"p{seat + 1}", NAMES[seat], connection) for seat in range(5)]
-            events = []
+    events = []
+    async with node(package, "mafia_server.mjs") as process:
+        url = (await process.stdout.readline()).decode().strip()
+        async with remote(url, 5) as agents:
             result = await MafiaHost(FIVE, seed=3, on_event=events.append).play(agents)
-            async with aiohttp.ClientSession() as http, http.ws_connect(url) as socket:
-                for message in ("", "{", "[]", '{"id": 1}', '{"id": 2, "method": "dance", "context": {}, "info": {}}'):
-                    await socket.send_str(message)
-                    assert "error" in await socket.receive_json()
-            async with aiohttp.ClientSession() as http:
-                with pytest.raises(aiohttp.WSServerHandshakeError):
-                    await http.ws_connect(url, origin="https://evil.example")
-            await connection.close()
-            process.stdin.close()
-            assert await asyncio.wait_for(process.wait(), 20) == 0
-            return result, map(wire.encode, events)
-        finally:
-            if process.returncode is None:
-                process.kill()
-
-    result, events = run(main())
+        async with aiohttp.ClientSession() as http, http.ws_connect(url) as socket:
+            for message in ("", "{", "[]", '{"id": 1}', '{"id": 2, "method": "dance", "context": {}, "info": {}}'):
+                await socket.send_str(message)
+                assert "error" in await socket.receive_json()
+            with pytest.raises(aiohttp.WSServerHandshakeError):
+                await http.ws_connect(url, origin="https://evil.example")
+        process.stdin.close()
+        assert await asyncio.wait_for(process.wait(), 20) == 0
     assert result.winner and not result.faults
-    told = b"".join(events)
+    told = b"".join(map(wire.encode, events))
     assert b'"reason":"somebody has to go"' in told and b'"metadata":{"by":"Theirs"}' in told
     assert any(f"I am {role}.".encode() in told for role in ("mafia", "villager"))
 

@@ -4,15 +4,13 @@ import asyncio
 import itertools
 import json
 import logging
-import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 
 import pytest
 from command_line import address
+from live.event_loops import run
+from live.processes import SIGNALS, command
 from mafia_players import (
     FIVE,
     NAMES,
@@ -28,6 +26,7 @@ from mafia_players import (
     Silent,
     Stubborn,
     dealt,
+    remote,
     scripted,
     table,
     warnings,
@@ -37,7 +36,7 @@ from parlour.training import cli
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent_policy import METADATA, REASON, beside
 from parlour.wrappers.live.mafia.agents import MafiaScriptedAgent
-from parlour.wrappers.live.mafia.host import MafiaHost, RemoteAgent, ServiceConnection
+from parlour.wrappers.live.mafia.host import MafiaHost
 from parlour.wrappers.logs import match_log
 from parlour.wrappers.replay.log_reader import moments
 
@@ -45,10 +44,6 @@ pytestmark = pytest.mark.usefixtures("compiled_mafia")  # before any clock runs
 
 TEAMS = {"mafia": "mafia", "doctor": "town", "sheriff": "town", "villager": "town"}
 HIDDEN = {"ROLES_ASSIGNED", "NIGHT_ACTION_SUBMITTED", "INVESTIGATION_RESULT", "AGENT_THINK_STREAM"}
-
-
-def run(main, within=120):
-    return asyncio.run(asyncio.wait_for(main, within))
 
 
 def played(**settings):
@@ -332,49 +327,16 @@ def test_host_command_plays_in_words_and_writes_a_log_that_replays(tmp_path, cap
     assert match_log.replay(log).table.done
 
 
-@pytest.mark.parametrize(
-    "arguments, hint",
-    [
-        (["--agents", "agressive"], "aggressive"),
-        (["--players", "4"], "5 to 20"),
-        (["--remote", "http://x"], "ws://"),
-        (
-            ["--agents", "llm", "--model", "m", "--llm-url", "http://127.0.0.1:9/v1", "--prompts", "none.toml"],
-            "none.toml",
-        ),
-    ],
-)
-def test_mistakes_on_the_command_line_are_explained(arguments, hint, capsys):
-    assert cli.main(["host", "mafia", *arguments]) == 2
-    assert hint in capsys.readouterr().err
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("told", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_deploy_command_serves_until_it_is_told_to_end(told, code, tmp_path):
+@SIGNALS
+async def test_deploy_command_serves_until_it_is_told_to_end(sig, code, tmp_path):
     log = tmp_path / "log.jsonl"
     options = ["--port", "0", "--seed", "1", "--log", str(log)]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "parlour.training.cli", "deploy", "mafia", "social", *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
-    try:
-
-        async def main():
-            connection = ServiceConnection(address(process.stdout.readline()))
-            agents = [RemoteAgent(f"p{seat + 1}", NAMES[seat], connection) for seat in range(5)]
-            result = await MafiaHost(FIVE, seed=1).play(agents)
-            await connection.close()
-            return result
-
-        assert not run(main()).faults
-        process.send_signal(told)
-        out, err = process.communicate(timeout=90)
-        assert process.returncode == code and ", 0 replaced," in out, err
-        assert len({moment.agent for moment in moments(log)}) >= 3  # all but villagers decide on the first night
-        assert list(match_log.read(log))[-1]["kind"] == "ended"
-    finally:
-        process.kill()
+    async with command("deploy", "mafia", "social", *options) as process:
+        async with remote(address((await process.stdout.readline()).decode()), 5) as agents:
+            assert not (await MafiaHost(FIVE, seed=1).play(agents)).faults
+        process.send_signal(sig)
+        out, err = await asyncio.wait_for(process.communicate(), 90)
+    assert process.returncode == code and b", 0 replaced," in out, err
+    assert len({moment.agent for moment in moments(log)}) >= 3  # all but villagers decide on the first night
+    assert list(match_log.read(log))[-1]["kind"] == "ended"

@@ -1,6 +1,5 @@
 """Language models as players of mafia: streams and choices, a scripted agent in their place, and a real small model."""
 
-import asyncio
 import json
 import logging
 import re
@@ -8,6 +7,7 @@ import re
 import command_line
 import endpoint
 import pytest
+from live.event_loops import run
 from mafia_players import FIVE, context, scripted, warnings
 from parlour.training.commands import deploy as deploy_mafia
 from parlour.training.commands.deploy import maker
@@ -22,10 +22,6 @@ from parlour.wrappers.replay.log_reader import moments
 
 pytest.importorskip("openai", reason="openai is missing: pip install -e '.[dev]'")
 from parlour.wrappers.live.mafia.agents import MafiaLLMAgent
-
-
-def run(main, within=120):
-    return asyncio.run(asyncio.wait_for(main, within))
 
 
 def agent(url, seat=0, **settings):

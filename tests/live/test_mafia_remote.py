@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager
 import pytest
 from live.mafia_service import personality
 from live.small_server import socket_served
-from mafia_players import FIVE, NAMES, context, dealt, scripted, warnings
+from mafia_players import FIVE, context, dealt, remote, scripted, warnings
 from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
 from parlour.wrappers.live.mafia.agent_policy import MafiaLimits
-from parlour.wrappers.live.mafia.host import MafiaHost, RemoteAgent, ServiceConnection
+from parlour.wrappers.live.mafia.host import MafiaHost, ServiceConnection
 
 # Our host's end.
 
@@ -20,11 +20,9 @@ async def test_a_match_with_remote_agents_only_is_played_like_one_at_home():
     made = {f"p{seat + 1}": scripted(seat) for seat in range(5)}
     host = MafiaHost(FIVE, seed=3)
     async with MafiaAgentServer(lambda id, name: made[id]) as service:
-        connection = ServiceConnection(service.url)
-        far = [RemoteAgent(f"p{seat + 1}", NAMES[seat], connection) for seat in range(5)]
-        result = await host.play(far, seed=7)
+        async with remote(service.url, 5) as far:
+            result = await host.play(far, seed=7)
         near = await host.play([scripted(seat) for seat in range(5)], seed=7)
-        await connection.close()
     assert not result.faults and result.record == near.record  # the same choices, read from the wire
 
 
@@ -32,15 +30,13 @@ async def test_a_service_that_dies_and_comes_back():
     service = MafiaAgentServer(personality)
     await service.start()
     port = int(service.url.rpartition(":")[2])
-    connection = ServiceConnection(service.url)
-    agent = RemoteAgent("p1", "Ann", connection)
-    assert await agent.vote(*context()[::2])
-    await service.stop()
-    with pytest.raises(ConnectionError):
-        await agent.vote(*context()[::2])
-    async with MafiaAgentServer(personality, server=ServerSettings(port=port)):
+    async with remote(service.url) as [agent]:
         assert await agent.vote(*context()[::2])
-    await connection.close()
+        await service.stop()
+        with pytest.raises(ConnectionError):
+            await agent.vote(*context()[::2])
+        async with MafiaAgentServer(personality, server=ServerSettings(port=port)):
+            assert await agent.vote(*context()[::2])
 
 
 @asynccontextmanager
@@ -89,21 +85,17 @@ async def errs(socket, call):
 async def test_a_rude_service_loses_only_its_own_answers(answer, caplog):
     with caplog.at_level(logging.ERROR):
         limits = MafiaLimits(think=0.1, say=0.1, act=0.1, thought=1_000)
-        async with rude(answer) as url:
+        async with rude(answer) as url, remote(url) as far:
             host = MafiaHost(FIVE, seed=3, limits=limits)
-            connection = ServiceConnection(url)
-            remote = RemoteAgent("p1", "Ann", connection)
-            result = await host.play([remote, *(scripted(seat) for seat in range(1, 5))], seed=dealt("mafia"))
-            await connection.close()
+            result = await host.play([*far, *(scripted(seat) for seat in range(1, 5))], seed=dealt("mafia"))
     assert result.winner and {fault.agent_id for fault in result.faults} == {"p1"}
     assert not warnings(caplog)
 
 
 async def test_an_unreachable_service_and_no_address():
-    connection = ServiceConnection("ws://127.0.0.1:9")
-    agents = [RemoteAgent("p1", "Ann", connection), *(scripted(seat) for seat in range(1, 5))]
-    result = await MafiaHost(FIVE, seed=3).play(agents, seed=dealt("mafia"))
-    await connection.close()
+    async with remote("ws://127.0.0.1:9") as far:
+        agents = [*far, *(scripted(seat) for seat in range(1, 5))]
+        result = await MafiaHost(FIVE, seed=3).play(agents, seed=dealt("mafia"))
     assert any("cannot reach" in fault.problem for fault in result.faults)
     for url in ("http://127.0.0.1:9", "3010", ""):
         with pytest.raises(ValueError, match="ws://"):
@@ -115,13 +107,10 @@ async def test_a_service_that_never_talks_sense_is_hung_up_on_and_its_words_stay
         for _ in range(200):
             await socket.send_str("\x1b[2J{\n")
 
-    async with rude(nonsense) as url:
-        connection = ServiceConnection(url)
-        agent = RemoteAgent("p1", "Ann", connection)
+    async with rude(nonsense) as url, remote(url) as [agent]:
         state, private, _ = context("NIGHT_ACTIONS", role="mafia")
         with pytest.raises(ConnectionError):
             await agent.night_action(state, private)
-        await connection.close()
 
     told = [line.getMessage() for line in warnings(caplog)]
     assert len(told) <= 101 and "closing the connection" in told[-1] and all(line.isprintable() for line in told)

@@ -9,14 +9,13 @@ import aiohttp
 import pytest
 from live.mafia_service import answers, client, personality, request, serve
 from logs import Even
-from mafia_players import FIVE, Endless, EndlessNothing, Plain, Silent, context, warnings
+from mafia_players import FIVE, Endless, EndlessNothing, Plain, Silent, context, remote, warnings
 from parlour.wrappers.live.common.activity import Activity
 from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.mafia import agent as service_module
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent import MESSAGE_LIMIT, NOTHING_TO_SAY, STREAM_LIMIT, MafiaAgentServer
 from parlour.wrappers.live.mafia.agents import MafiaPolicyAgent, MafiaScriptedAgent
-from parlour.wrappers.live.mafia.host import RemoteAgent, ServiceConnection
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.replay.log_reader import moments, picture
 
@@ -158,13 +157,11 @@ async def test_hostile_clients_are_answered_or_dropped_and_others_play_on():
 async def test_a_token_where_one_is_asked_for(caplog):
     async with serve(personality, server=ServerSettings(access_token="sesame")) as service:
         for token in (None, "open"):
-            agent = RemoteAgent("p1", "Ann", ServiceConnection(service.url, token))
-            with pytest.raises(ConnectionError, match="cannot reach"):
-                await agent.vote(*context()[::2])
-            await agent.connection.close()
-        agent = RemoteAgent("p1", "Ann", ServiceConnection(service.url, "sesame"))
-        assert await agent.vote(*context()[::2])
-        await agent.connection.close()
+            async with remote(service.url, token=token) as [agent]:
+                with pytest.raises(ConnectionError, match="cannot reach"):
+                    await agent.vote(*context()[::2])
+        async with remote(service.url, token="sesame") as [agent]:
+            assert await agent.vote(*context()[::2])
     assert "sesame" not in caplog.text
 
 

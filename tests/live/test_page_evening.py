@@ -29,8 +29,7 @@ def loaded(page, link):
 
 def test_a_match_is_taken_home_and_followed_by_a_rematch_by_keyboard(table):
     with table("kuhn", "--agents", "human", "zoo:kuhn", "--seed", "2") as visit:
-        page = visit(**DESK)
-        sit(page, "Ann")
+        page = visit(name="Ann", **DESK)
         assert page.is_hidden("#files")
         page.wait_for_selector("#seconds:text-is('10 min')")  # against programs nobody waits
         played(page)
@@ -55,9 +54,7 @@ def test_a_match_is_taken_home_and_followed_by_a_rematch_by_keyboard(table):
 
 def test_who_leaves_watches_and_sits_down_again_after_the_match(table):
     with table("bargaining", "--agents", "human", "fair", "--seed", "4") as visit:
-        page = visit(**PHONE)
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
+        page = visit(name="Ann", turn=True, **PHONE)
         page.click("#stand")
         page.wait_for_selector("#stand", state="hidden")
         page.wait_for_selector(OVER)
@@ -68,8 +65,7 @@ def test_who_leaves_watches_and_sits_down_again_after_the_match(table):
 
 def test_the_clock_shows_the_time_bank_when_it_is_used(table):
     with table("bargaining", "--agents", "human", "fair", "--timeout", "6", "--time-bank", "60") as visit:
-        page = visit(**DESK)
-        sit(page, "Ann")
+        page = visit(name="Ann", **DESK)
         page.wait_for_selector("#seconds:text-matches('^[0-6] s \\\\+ 60 s')")
         page.wait_for_selector("#seconds:text-matches('^time bank: (60|59|58) s$')")
         assert complaints(page) == ""
@@ -80,8 +76,7 @@ def test_the_clock_shows_the_time_bank_when_it_is_used(table):
 
 def test_at_a_poker_table_one_sits_out_and_in_takes_hands_home_and_sees_the_replay_at_its_end(table):
     with table("holdem", "--agents", "call", "tight", "--hands", "4", "--seed", "1", "--time-bank", "30") as visit:
-        page = visit(**PHONE)
-        sit(page, "Ann")
+        page = visit(name="Ann", **PHONE)
         page.wait_for_selector("#seconds:has-text('+ 30 s')")
         page.wait_for_selector(MINE)
         page.click("#out")
@@ -133,8 +128,7 @@ def test_from_a_lobby_one_goes_to_the_next_table_and_finds_the_replays_of_all_re
 
 def test_a_page_that_was_left_keeps_no_seat_and_has_it_again_on_the_way_back(table):
     with table("kuhn", "--agents", "human", "human") as visit:
-        ann, eve = visit(**DESK), visit(**DESK)
-        sit(ann, "Ann")
+        ann, eve = visit(name="Ann", **DESK), visit(**DESK)
         ann.evaluate("window.same = true")
         ann.evaluate("location.assign('about:blank')")
         eve.wait_for_selector("#seats li:has-text('away')")
@@ -181,9 +175,7 @@ def test_a_turn_that_was_answered_cannot_be_answered_again(table):
         server.on_message(to_page)
 
     with table("kuhn", "--agents", "human", "random", "--seed", "2") as visit:
-        page = visit(ready=lambda page: page.route_web_socket("**", slow), **DESK)
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
+        page = visit(ready=lambda page: page.route_web_socket("**", slow), name="Ann", turn=True, **DESK)
         page.click(MINE)
         while not held:
             page.wait_for_timeout(50)

@@ -32,10 +32,7 @@ GAMES = {
 
 def in_turn(visit, size="desk"):
     """Return a page of a table at which a person with a long name has the turn."""
-    page = visit(**SIZES[size])
-    sit(page, LONG)
-    page.wait_for_selector(MINE)
-    return page
+    return visit(name=LONG, turn=True, **SIZES[size])
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -4,11 +4,11 @@ import json
 
 import pytest
 from live.test_lobby_page import enter, opened
+from live.test_table_page import DESK
 from tables import MINE, cut_off_once, sit
 
 pytestmark = pytest.mark.slow
 
-DESK = {"viewport": {"width": 1280, "height": 800}}
 TWICE = "form => { form.requestSubmit(); form.requestSubmit(); }"
 
 
@@ -80,9 +80,7 @@ def test_nothing_can_be_done_in_a_seat_before_its_state_is_there(table):
         server.on_message(lambda message: held.append((socket, message)) if slow else socket.send(message))
 
     with table("bargaining", "--agents", "human", "fair") as visit:
-        page = visit(lambda page: page.route_web_socket("**/ws", keep_back), **DESK)
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
+        page = visit(lambda page: page.route_web_socket("**/ws", keep_back), name="Ann", turn=True, **DESK)
         kept = json.dumps(page.evaluate("sessionStorage.getItem('parlour.seat')"))
         visit(lambda other: other.add_init_script(f"sessionStorage.setItem('parlour.seat', {kept})"), **DESK)
         page.wait_for_selector("#status:text('another window')")
@@ -119,9 +117,8 @@ def test_who_was_cut_off_while_sitting_down_has_the_seat(table, kind, reloads):
 def test_who_gets_no_seat_when_the_connection_is_back_looks_on(table):
     handle, sent = cut_off_once("sit")
     with table("bargaining", "--agents", "human", "human") as visit:
-        ann, bob = visit(**DESK), visit(**DESK)
-        sit(ann, "Ann")
-        sit(bob, "Bob")
+        for name in ("Ann", "Bob"):
+            visit(name=name, **DESK)
         eve = visit(lambda page: page.route_web_socket("**/ws", handle), **DESK)
         eve.wait_for_selector("#status:text('is to act')")
         eve.evaluate("document.querySelector('#name').value = 'Eve'; document.querySelector('#sit').requestSubmit()")
@@ -196,9 +193,8 @@ def test_a_piece_in_the_hand_stays_there_while_the_connection_comes_back(table):
         lines.append((socket, socket.connect_to_server()))
 
     with table("tangram", "--agents", "human", "human", "--options", 'figure="A cat"') as visit:
-        ann, bob = visit(lambda page: page.route_web_socket("**/ws", handle), **DESK), visit(**DESK)
-        sit(ann, "Ann")
-        sit(bob, "Bob")
+        ann = visit(lambda page: page.route_web_socket("**/ws", handle), name="Ann", **DESK)
+        visit(name="Bob", **DESK)
         ann.wait_for_selector(MINE)
         ann.keyboard.press("1")
         ann.keyboard.press("ArrowLeft")
@@ -219,9 +215,7 @@ def test_a_piece_in_the_hand_stays_there_while_the_connection_comes_back(table):
 def test_words_that_were_lost_on_the_way_are_in_the_box_again(table):
     handle, lost = cut_off_once("say")
     with table("bargaining", "--agents", "human", "fair", "--seed", "4") as visit:
-        page = visit(lambda page: page.route_web_socket("**/ws", handle), **DESK)
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
+        page = visit(lambda page: page.route_web_socket("**/ws", handle), name="Ann", turn=True, **DESK)
         page.fill("#text", "half for each?")
         page.press("#text", "Enter")
         while not lost:

@@ -1,185 +1,167 @@
-"""The live poker agent over real sockets: policies that fail, servers that forget or refuse."""
+"""The live poker agent over real sockets: connections and answers that are lost, servers that refuse, what is kept."""
 
 import asyncio
+import json
 import logging
 import time
 
 import pytest
 from aiohttp import web
+from live.poker_client import CALLER, hosting
 from live.poker_options import play
-from live.poker_server import CALLER, FAST, KEY, SEAT, TOKEN, Scripted, Server, Silent, actions, stay
+from live.small_server import served
+from live.table_people import Program
 from parlour.wrappers.live.common.client import LiveError
+from parlour.wrappers.live.poker.host import HostedTable, PokerHost
+from parlour.wrappers.live.poker.store import PokerStore
 from parlour.wrappers.logs.match_log import read
 
 pytestmark = pytest.mark.usefixtures("compiled_poker")
 
 
-def test_registering_joining_and_leaving_by_rest():
-    server = Server()
-    server.hands = 50
-    played = stay(server, rest=True, name="Ann", seat=0, hands=2)
+async def stay(host, agent=CALLER, **options):
+    return await asyncio.wait_for(play(host.url, agent, **{"retry_after": 0.01, **options}), 20)
+
+
+def noting(events):
+    """Return what notes an event of a host in words, such as ``joined 3 Ann``; hands are left out."""
+    return lambda kind, **told: kind != "hand" and events.append(f"{kind} {told.get('seat')} {told.get('name')}")
+
+
+async def test_registering_joining_and_leaving_by_rest():
+    events = []
+    async with hosting(1, min_players=2, on_event=noting(events)) as (host, other):
+        playing = asyncio.create_task(other.play())
+        played = await stay(host, name="Ann", seat=3, hands=2)
+        playing.cancel()
     assert (played.hands, played.reason) == (2, "hands")
-    bearer = f"Bearer {KEY}"
-    assert server.log == [
-        ("/v1/agents", {"name": "Ann"}, None),
-        ("/v1/tables/auto-join", {"client_protocol_version": "0.1", "preferred_seat": 0}, bearer),
-        ("/v1/tables/tbl_1/leave", {}, bearer),
-    ]
-
-
-class Dropping(Server):
-    """Loses the connection at the client's n-th action: before playing it, or after and before the ack."""
-
-    after = False
-    drop_at = (2, 4, 5)
-
-    async def act(self, socket, action):
-        if len(actions(self)) in self.drop_at:
-            if self.after and action["turn_token"] == self.host.token:
-                quiet = Silent()
-                await self.play_for_client(quiet, action)
-                self.lost = quiet.texts
-            socket._req.transport.abort()
-            return False
-        return await super().act(socket, action)
+    assert events[:3] == ["joined 0 client-0", "joined 3 Ann", "left 3 None"]
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before-the-action", "before-the-ack"])
-def test_the_agent_reconnects_in_the_middle_of_a_hand(after):
-    server = Dropping(2)
-    server.after = after
-    played = stay(server)
-    assert played.reconnects == server.connections - 1 == 3
-    assert played.reason == "admin_stopped"
-    assert played.replaced == played.rejected == 0
-    assert played.net == server.host.table.stack[SEAT] - 500
+async def test_the_agent_reconnects_in_the_middle_of_a_hand(after, monkeypatch):
+    """Its connection is lost at some of its actions: before they are played, or after that and before the ack."""
+    receive, sent = HostedTable.receive, []
+
+    def cut(table, seat, connection, data):
+        message = json.loads(data)
+        if message["type"] == "action" and seat == 1:
+            sent.append(message["action"])
+            if len(sent) in (2, 4, 5):
+                connection.abort()
+                if not after:
+                    return False
+        return receive(table, seat, connection, data)
+
+    monkeypatch.setattr(HostedTable, "receive", cut)
+    async with hosting(1, min_players=2, hands=10, hand_delay=0.05) as (host, other):
+        session = host.tables[other.table_id].session
+        playing = asyncio.create_task(other.play())
+        played = await stay(host)
+        await playing
+    assert (played.reconnects, played.reason, played.replaced, played.rejected) == (3, "admin_stopped", 0, 0)
+    assert played.net == session.stack(1) - 100
     if not after:  # what was not acknowledged is sent again, to the letter
-        sent = [message["action"] for message in server.received if message["type"] == "action"]
         assert sent[1] == sent[2]
 
 
 def test_a_server_that_is_gone_is_given_up(caplog):
     with pytest.raises(LiveError, match="gave up after 4 tries") as caught:
-        asyncio.run(play(f"ws://127.0.0.1:9/ws?token={TOKEN}", CALLER, retry_after=0.001))
+        asyncio.run(play("ws://127.0.0.1:9/ws?token=s3cret-session", CALLER, retry_after=0.001))
     assert caught.value.code == "UNREACHABLE"
     assert sum("trying again" in record.message for record in caplog.records) == 3
-    assert TOKEN not in caplog.text + str(caught.value)
+    assert "s3cret-session" not in caplog.text + str(caught.value)
 
 
-class LosesAnswers(Server):
-    """Seats the agent, but its answer to the first join is lost."""
+async def test_a_lost_answer_to_a_join_is_recovered_from(monkeypatch):
+    join, events = PokerHost._join, []
 
-    seated = False
-
-    async def rest(self, request):
-        answer = await super().rest(request)
-        if request.path.endswith("/leave"):
-            self.seated = False
-        elif "join" in request.path and self.seated:
-            error = {"code": "ALREADY_SEATED", "message": "no", "details": {"table_id": "tbl_1"}}
-            return web.json_response({"error": error}, status=409)
-        elif "join" in request.path:
-            self.seated = True
-            if sum("join" in path for path, _, _ in self.log) == 1:
-                request.transport.abort()
+    async def lost_once(host, request):
+        answer = await join(host, request)
+        if len(events) == 2:
+            request.transport.abort()
         return answer
 
+    monkeypatch.setattr(PokerHost, "_join", lost_once)
+    async with hosting(min_players=2, on_event=noting(events), hands=3) as (host, other):
+        await other.sit_down()
+        playing = asyncio.create_task(other.play())
+        assert (await stay(host, name="Ann")).reason == "admin_stopped"
+        await playing
+    assert events[1:4] == ["joined 1 Ann", "left 1 None", "joined 1 Ann"]
 
-def test_a_lost_answer_to_a_join_is_recovered_from():
-    server = LosesAnswers()
-    assert stay(server, rest=True).reason == "admin_stopped"
-    calls = [path.removeprefix("/v1/tables/") for path, _, _ in server.log]
-    assert calls == ["/v1/agents", "auto-join", "auto-join", "tbl_1/leave", "tbl_1/join"]
 
-
-def test_who_was_seated_before_is_not_thrown_out():
-    server = LosesAnswers()
-    server.seated = True
-    with pytest.raises(LiveError, match="ALREADY_SEATED"):
-        stay(server, rest=True, table="tbl_1", api_key=KEY)
-    assert server.seated
+async def test_who_was_seated_before_is_not_thrown_out():
+    async with hosting(1) as (host, client):
+        with pytest.raises(LiveError, match="ALREADY_SEATED"):
+            await stay(host, table=client.table_id, api_key=client.key)
+        assert list(host.tables[client.table_id].session.seats) == [0]
 
 
 async def test_who_is_stopped_gives_its_seat_back():
-    server = Server()
-
-    async with server.serve() as port:
-        thinking = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        agent = Scripted(lambda state: (loop.call_soon_threadsafe(thinking.set), time.sleep(0.3))[1])
-        playing = asyncio.create_task(play(f"http://127.0.0.1:{port}", agent, **FAST))
+    events, thinking, loop = [], asyncio.Event(), asyncio.get_running_loop()
+    agent = Program(lambda state: (loop.call_soon_threadsafe(thinking.set), time.sleep(0.3))[1])
+    async with hosting(1, min_players=2, on_event=noting(events)) as (host, other):
+        others = asyncio.create_task(other.play())
+        playing = asyncio.create_task(stay(host, agent))
         await asyncio.wait_for(thinking.wait(), 10)
         playing.cancel()
         with pytest.raises(asyncio.CancelledError):
             await playing
-
-    assert server.log[-1][0] == "/v1/tables/tbl_1/leave"
-
-
-class Nonsense(Server):
-    answer = ""
-
-    async def rest(self, request):
-        return web.Response(text=self.answer)
+        others.cancel()
+    assert events[2] == "left 1 None"
 
 
 @pytest.mark.parametrize(
     "answer", ["[" * 100_000, "{}", '{"ws_url": "ws://[", "session_token": "t"}'], ids=["deep", "empty", "no-address"]
 )
-def test_a_nonsensical_answer_to_a_join_is_an_error_of_ours(answer):
-    server = Nonsense()
-    server.answer = answer
-    with pytest.raises(LiveError):
-        stay(server, rest=True, api_key=KEY)
+async def test_a_nonsensical_answer_to_a_join_is_an_error_of_ours(answer):
+    async def nonsense(request):
+        return web.Response(text=answer)
+
+    async with served(web.post("/v1/{call:.*}", nonsense)) as address:
+        with pytest.raises(LiveError):
+            await play(f"http://{address}", CALLER, api_key="s3cret-key", retry_after=0.01)
 
 
-# What is kept.
+async def test_a_refused_handshake_stops_the_agent():
+    tries = []
+
+    async def forbid(request):
+        tries.append(request)
+        raise web.HTTPUnauthorized
+
+    async with served(web.get("/v1/ws", forbid)) as address:
+        with pytest.raises(LiveError, match=r"UNAUTHORIZED: the server answered the handshake with HTTP 401") as caught:
+            await play(f"ws://{address}/v1/ws?token=s3cret-session", CALLER, retry_after=0.01)
+    assert len(tries) == 1 and "s3cret-session" not in str(caught.value)
 
 
-def test_the_match_log_tells_the_stay_and_no_secrets(tmp_path, caplog):
-    server = Server()
+async def test_a_refused_join_names_the_servers_reason():
+    async with hosting(2, seats=2) as (host, *_):
+        with pytest.raises(LiveError, match=r"TABLE_FULL: .*all 2 seats are taken"):
+            await stay(host)
+
+
+async def test_the_match_log_tells_the_stay_and_no_secrets(tmp_path, caplog, monkeypatch):
+    secrets, hands = [], []
+    for name, made in (("issue", PokerStore.issue), ("register", PokerStore.register)):
+        monkeypatch.setattr(PokerStore, name, lambda *args, made=made: secrets.append(made(*args)) or secrets[-1])
     with caplog.at_level(logging.DEBUG):
-        played = stay(server, rest=True, log=tmp_path / "log.jsonl")
+        async with hosting(1, min_players=2, hands=5, on_event=lambda _, **told: hands.append(told)) as (host, other):
+            playing = asyncio.create_task(other.play())
+            played = await stay(host, log=tmp_path / "log.jsonl")
+            await playing
     entries = list(read(tmp_path / "log.jsonl"))
     kinds = [entry["kind"] for entry in entries]
     assert (kinds[0], kinds[-1]) == ("joined", "ended")
     assert kinds.count("hand") == played.hands
     turns = [entry for entry in entries if entry["kind"] == "turn"]
-    assert [turn["response"]["action"]["action_type"] for turn in turns] == actions(server)
+    played = [one["kind"] for hand in hands for one in hand.get("actions", ()) if one["seat"] == 1]
+    assert [turn["response"]["action"]["action_type"] for turn in turns] == played != []
     assert all(turn["turn_state"]["is_my_turn"] for turn in turns)
     text = (tmp_path / "log.jsonl").read_text()
-    for secret in (TOKEN, KEY, "token-"):
-        assert secret not in text
-    assert TOKEN not in caplog.text
-    assert KEY not in caplog.text
-
-
-pytestmark = pytest.mark.usefixtures("compiled_poker")
-
-
-# Servers that refuse.
-
-
-class Forbidding(Server):
-    async def websocket(self, request):
-        self.connections += 1
-        raise web.HTTPUnauthorized
-
-
-def test_a_refused_handshake_stops_the_agent():
-    server = Forbidding()
-    with pytest.raises(LiveError, match=r"UNAUTHORIZED: the server answered the handshake with HTTP 401") as caught:
-        stay(server)
-    assert server.connections == 1
-    assert TOKEN not in str(caught.value)
-
-
-class Full(Server):
-    async def rest(self, request):
-        error = {"code": "TABLE_FULL", "message": "no seat is free"}
-        return web.json_response({"error": error}, status=409)
-
-
-def test_a_refused_join_names_the_servers_reason():
-    with pytest.raises(LiveError, match=r"TABLE_FULL: .*no seat is free"):
-        stay(Full(), rest=True, api_key=KEY)
+    (key, _), token = secrets[-2:]
+    assert "turn_token" not in text
+    for secret in (key, token):
+        assert secret not in text + caplog.text

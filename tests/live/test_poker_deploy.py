@@ -9,9 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 from aiohttp import web
-from live.poker_client import hosting
+from live.poker_client import CALLER, hosting
 from live.poker_options import play
-from live.poker_server import CALLER
 from live.small_server import served
 from parlour.training import cli
 from parlour.training.commands.supervisor import TRY_AGAIN

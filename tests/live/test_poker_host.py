@@ -10,11 +10,10 @@ import aiohttp
 import numpy as np
 import pytest
 from live.full_disk import full_disk
-from live.poker_client import Client, action, hosting, refused, turned_away
+from live.poker_client import CALLER, Client, action, hosting, refused, turned_away
 from live.poker_options import grouped, play, rules
 from live.poker_room import Room
-from live.poker_server import CALLER
-from live.test_poker_stop import command
+from live.processes import command
 from parlour.wrappers.live.common.clock import TimeBanks
 from parlour.wrappers.live.common.database import SaveError
 from parlour.wrappers.live.poker import host as hosted_table
@@ -430,12 +429,10 @@ def test_a_saved_table_is_not_taken_up_with_other_rules():
         PokerHostSession(**rules(seats=6, big_blind=4)).restore(saved)
 
 
-def test_a_file_has_one_server_and_no_secrets(tmp_path):
+def test_a_file_keeps_the_agents_and_another_kind_is_refused(tmp_path):
     path = tmp_path / "state.sqlite"
     store = PokerStore(path)
     key, agent = store.register("ann", set())
-    with pytest.raises(ValueError, match="locked"):
-        PokerStore(path)
     store.close()
     assert PokerStore(path).agent_of(key) == agent
     (tmp_path / "text").write_text("no database, and long enough to look like one" * 100)

@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 
 import pytest
 from aiohttp import web
-from live.poker_client import hosting
+from live.poker_client import CALLER, hosting
 from live.poker_options import play
 from live.poker_platform import Platform
-from live.poker_server import CALLER, Scripted, checks
+from live.table_people import Program, caller
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.agents.policy import PolicyAgent
@@ -155,7 +155,7 @@ async def test_it_goes_from_table_to_table_until_its_hands_are_played():
 
 def all_in(state):
     most = [offer["max"] for offer in state.game_state["actions"] if offer["kind"] == "raiseTo"]
-    return AgentResponse(Action("raiseTo", {"amount": most[0]})) if most else checks(state)
+    return AgentResponse(Action("raiseTo", {"amount": most[0]})) if most else caller(state)
 
 
 def folds(state):
@@ -166,7 +166,7 @@ def folds(state):
 async def test_who_is_busted_does_not_wait_for_the_others():
     platform = Platform(min_players=3, stack=60, hand_delay=0.05)
     async with platform.serve() as url:
-        players = [goes_on(url, Scripted(answer)) for answer in (all_in, checks, folds)]
+        players = [goes_on(url, Program(answer)) for answer in (all_in, caller, folds)]
         await until(lambda: len(platform.tables) > 1)
         assert [table.status for table in platform.tables.values()] == ["running", "waiting"]
         await stopped(*players)
@@ -197,11 +197,6 @@ async def test_until_ends_it_after_the_hand_and_at_once_where_it_waits():
     assert {result.reason for result in results} == {"until"}
     assert min(result.hands for result in results) > 0
     assert platform.timeouts == 0
-
-
-async def test_what_was_never_reached_is_given_up():
-    with pytest.raises(LiveError, match="gave up after 4 tries"):
-        await goes_on("http://127.0.0.1:9")
 
 
 async def test_a_key_that_never_worked_and_a_missing_access_token_are_told():

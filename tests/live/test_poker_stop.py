@@ -1,48 +1,17 @@
 """The two commands as processes: SIGTERM ends them as tidily as Ctrl-C."""
 
 import asyncio
-import signal
 import sys
-from contextlib import asynccontextmanager
 
 import pytest
 from command_line import address
 from live.poker_client import hosting
 from live.poker_options import play
+from live.processes import SIGNALS, command, stopped
+from live.table_people import Program, raising
 from parlour.wrappers.logs.match_log import read
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")]
-
-
-@asynccontextmanager
-async def command(*args):
-    """Run `parlour`; it is killed if it is still there at the end."""
-    pipe = asyncio.subprocess.PIPE
-    module = "parlour.training.cli"
-    process = await asyncio.create_subprocess_exec(sys.executable, "-m", module, *args, stdout=pipe, stderr=pipe)
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-
-
-async def stopped(process, sig):
-    """Send a signal; return exit code and stderr."""
-    process.send_signal(sig)
-    _, err = await asyncio.wait_for(process.communicate(), 15)
-    return process.returncode, err.decode()
-
-
-SIGNALS = pytest.mark.parametrize(("sig", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-
-
-class Waits:
-    """An agent in no hurry."""
-
-    def respond(self, state):
-        raise ValueError("checks or folds")
 
 
 @SIGNALS
@@ -53,7 +22,7 @@ async def test_a_host_that_is_stopped_ends_its_tables_and_says_so(sig, code, tmp
         url = address(first)
         assert f" {url.replace('http', 'ws')}/v1/ws " in first
         seen = asyncio.Event()
-        playing = [asyncio.create_task(play(url, Waits(), on_event=lambda _: seen.set())) for _ in range(2)]
+        playing = [asyncio.create_task(play(url, Program(raising), on_event=lambda _: seen.set())) for _ in range(2)]
         await asyncio.wait_for(seen.wait(), 20)
         returned, err = await stopped(process, sig)
         assert returned == code and "Traceback" not in err

@@ -3,10 +3,11 @@
 import re
 
 import pytest
+from layout import SIZES
 from parlour.envs.tangram.lattice import PIECES
 from parlour.envs.tangram.silhouettes import library
 from parlour.wrappers.logs import match_log
-from tables import MINE, OVER, move, passed, sit, turn_of
+from tables import MINE, OVER, move, passed, turn_of
 
 pytestmark = pytest.mark.slow
 
@@ -17,9 +18,7 @@ pytestmark = pytest.mark.slow
 @pytest.mark.smoke
 def test_bargaining_is_played_to_the_end_and_again(table, tmp_path):
     with table("bargaining", "--agents", "human", "hardliner", "--seed", "4", "--log", f"{tmp_path}/log") as visit:
-        page = visit()
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
+        page = visit(name="Ann", turn=True)
         page.fill("#text", "<b>fair?</b> <img src=x onerror=alert(1)>")
         page.press("#text", "Enter")
         page.wait_for_selector("#messages li:has-text('<b>fair?</b> <img src=x onerror=alert(1)>')")
@@ -50,9 +49,7 @@ def test_an_auction_of_two_people_a_bot_and_one_who_looks_on(table):
     names = ("Ann", "<b>Bob</b>")
     with table("auction", "--agents", "human", "human", "shade", "--seed", "6") as visit:
         eve = visit()
-        people = [visit() for _ in names]
-        for page, name in zip(people, names, strict=True):
-            sit(page, name)
+        people = [visit(name=name) for name in names]
         ann, bob = people
         bob.wait_for_selector("#seats li:has-text('<b>Bob</b> (you)')")
         ann.select_option("#reader", label="<b>Bob</b>")
@@ -73,8 +70,7 @@ def test_an_auction_of_two_people_a_bot_and_one_who_looks_on(table):
 @pytest.mark.parametrize("game", ["kuhn", "liars_dice"])
 def test_small_games_are_played_to_the_end(table, game):
     with table(game, "--agents", "human", "random", "--seed", "2") as visit:
-        page = visit()
-        sit(page, "Ann")
+        page = visit(name="Ann")
         while page.wait_for_selector(f"{MINE}, {OVER}").evaluate("node => node.matches('button')"):
             told = page.text_content("#board .unseen")  # for screen readers; the picture shows it
             assert re.match(r"You: [JQK1-6]\.", told)
@@ -105,9 +101,8 @@ def take_turn(page):
 def test_mafia_of_three_people_is_played_and_the_village_learns_no_role(table):
     bots = ["loyal"] * 4
     with table("mafia", "--agents", *["human"] * 3, *bots, "--seed", "93") as visit:  # Ann and Bob are the mafia
-        eve, ann, bob, cy = (visit() for _ in range(4))
-        for page, name in ((ann, "Ann"), (bob, "Bob"), (cy, "<i>Cy</i>")):
-            sit(page, name)
+        eve, *people = (visit(name=name) for name in (None, "Ann", "Bob", "<i>Cy</i>"))
+        ann, bob, cy = people
         ann.wait_for_selector(".card-of.mafia:has-text('Bob')")
         bob.wait_for_selector(".card-of.mafia:has-text('Ann')")
         cy.wait_for_selector(".card-of.villager")
@@ -141,9 +136,7 @@ def test_mafia_of_three_people_is_played_and_the_village_learns_no_role(table):
 
 def test_a_click_on_a_seat_chooses_it(table):
     with table("mafia", "--agents", *["human"] * 1, *["loyal"] * 6, "--seed", "93") as visit:  # Ann is mafia
-        page = visit()
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
+        page = visit(name="Ann", turn=True)
         ids = page.locator(".village input").evaluate_all("all => all.map(one => one.value)")
         assert len(ids) == page.locator("input[name=target]").count() >= 5
         for wanted in ids[:2]:
@@ -199,9 +192,7 @@ def test_a_tangram_is_built_by_two_people_with_the_mouse(table, tmp_path):
     poses = library()["A cat"].poses()
     args = ("tangram", "--agents", "human", "human", "--options", 'figure="A cat"', "--log", f"{tmp_path}/log")
     with table(*args) as visit:
-        eve, *people = (visit(reduced_motion="reduce") for _ in range(3))
-        for page, name in zip(people, ("Ann", "Bob"), strict=True):
-            sit(page, name)
+        eve, *people = (visit(name=name, reduced_motion="reduce") for name in (None, "Ann", "Bob"))
         for piece, (x, y, rotation) in enumerate(poses.tolist()):
             page, name = people[piece % 2], PIECES[piece]
             page.wait_for_selector(MINE)
@@ -229,8 +220,7 @@ def test_a_tangram_is_built_by_two_people_with_the_mouse(table, tmp_path):
 
 def test_a_piece_that_overlaps_is_marked_and_goes_back_and_the_keyboard_builds(table):
     with table("tangram", "--options", "seats=1", "turns=3", 'figure="A cat"') as visit:
-        page = visit(reduced_motion="reduce")
-        sit(page, "Ann")
+        page = visit(reduced_motion="reduce", name="Ann")
 
         def played(*keys):
             turn = turn_of(page)
@@ -257,9 +247,8 @@ def test_a_piece_that_overlaps_is_marked_and_goes_back_and_the_keyboard_builds(t
 
 
 def test_a_tangram_is_built_beside_a_bot_by_touch_on_a_telephone(table):
-    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
     with table("tangram", "--agents", "human", "solver", "--options", "turns=2", 'figure="A cat"') as visit:
-        page = visit(reduced_motion="reduce", **phone)
+        page = visit(reduced_motion="reduce", **SIZES["phone"])
         page.fill("#name", "Ann")
         page.tap("#sit button")
         page.wait_for_selector(MINE)

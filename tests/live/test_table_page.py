@@ -15,11 +15,11 @@ import rock_paper_scissors
 from axe_playwright_python.sync_playwright import Axe
 from browser import until
 from layout import SIZES, flaws
+from live.table_people import Program
 from parlour import envs
 from parlour.envs import Action, AgentResponse, Renderer, new_table, with_required_fields
 from parlour.wrappers.live.table.host import TableHost
 from tables import DRAWN, MINE, OVER, WITHIN, move, passed, shown, sit, turn_of
-from tables import DRAWN as PICTURE
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +32,7 @@ TABLES = {
     "kuhn": ["kuhn", "--agents", "human", "honest", "--seed", "2"],
     "cournot": ["cournot", "--agents", "human", "equilibrium", "--seed", "2"],
 }
-DESK = {"viewport": {"width": 1280, "height": 800}}
+DESK = SIZES["desk"]
 PHONE = {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobile": True}
 
 
@@ -152,9 +152,7 @@ def test_a_value_out_of_bounds_is_not_sent_and_the_keyboard_plays(table):
 
 def test_a_hand_is_folded_for_a_person_who_thinks_too_long(table):
     with table("holdem", "--agents", "call", "--timeout", "2", "--seed", "1") as visit:
-        page = visit()
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
+        page = visit(name="Ann", turn=True)
         until(page, "document.title === `● Your turn: Hold'em`")
         page.wait_for_selector("#notice:text('time was up')")
         page.click("button:text-is('Sit in')")  # after two such turns
@@ -164,9 +162,7 @@ def test_a_hand_is_folded_for_a_person_who_thinks_too_long(table):
 
 def test_what_is_not_sent_stays_in_the_box(table):
     with table("bargaining", "--agents", "human", "fair") as visit:
-        page = visit()
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
+        page = visit(name="Ann", turn=True)
         for number in range(11):
             page.fill("#text", f"word {number}")
             page.press("#text", "Enter")
@@ -191,9 +187,7 @@ def test_a_lost_connection_comes_back_by_itself(table):
         page.route_web_socket("**/ws", handle)
 
     with table("holdem", "--agents", "call", "--seed", "1") as visit:
-        page = visit(cut)
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
+        page = visit(cut, name="Ann", turn=True)
         before = shown(page)
         here, there = lines[-1]
         down = True
@@ -230,9 +224,7 @@ def test_a_tab_that_was_closed_comes_back_by_a_button(table):
 
 def test_a_network_that_is_gone_is_noticed_at_once(table):
     with table("bargaining", "--agents", "human", "fair") as visit:
-        page = visit()
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
+        page = visit(name="Ann", turn=True)
         page.context.set_offline(True)
         page.wait_for_selector("#status:text('Connecting')", timeout=4000)  # sooner than a ping would tell
         page.context.set_offline(False)
@@ -242,9 +234,7 @@ def test_a_network_that_is_gone_is_noticed_at_once(table):
 
 def test_a_seat_that_another_window_takes_can_be_taken_back(table):
     with table("bargaining", "--agents", "human", "fair") as visit:
-        first = visit()
-        sit(first, "Ann")
-        first.wait_for_selector(MINE)
+        first = visit(name="Ann", turn=True)
         token = json.dumps(first.evaluate("sessionStorage.getItem('parlour.seat')"))
         second = visit(lambda page: page.add_init_script(f"sessionStorage.setItem('parlour.seat', {token})"))
         second.wait_for_selector(MINE)
@@ -266,15 +256,12 @@ def obliging(state):
     return AgentResponse(Action(offer.action_type, payload or {"type": "general"}))
 
 
-class Obliging:
-    respond = staticmethod(obliging)
-
-
-def ann(browser, url, **options):
-    """Open the page of a table, and sit down."""
+def seated(browser, url, **options):
+    """Open the page of a table, sit down, and wait for the own turn."""
     page = browser.new_context(**options).new_page()
     page.goto(url)
     sit(page, "Ann")
+    page.wait_for_selector(f"{MINE}, {OVER}")
     return page
 
 
@@ -299,11 +286,8 @@ def served(game, players):
 
 
 def test_a_game_of_ones_own_shows_roles_what_others_did_and_the_last_board(browser):
-    with served(nim.game(), [("bot", Obliging()), None]) as url:
-        ann, eve = browser.new_context().new_page(), browser.new_context().new_page()
-        ann.goto(url)
-        sit(ann, "Ann")
-        ann.wait_for_selector(MINE)
+    with served(nim.game(), [("bot", Program(obliging)), None]) as url:
+        ann, eve = seated(browser, url), browser.new_context().new_page()
         assert ann.inner_text("#seats li.turn").strip() == "Ann (you, second)"
         eve.goto(url)
         eve.wait_for_selector("#status:text-is('Ann is to act.')")
@@ -329,9 +313,8 @@ def test_a_picture_of_ones_own_stands_for_the_fields_which_are_folded(browser, s
         return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 320 120" role="img">{"".join(texts)}</svg>'
 
     game = replace(rock_paper_scissors.game(), renderer=Renderer(lambda table, seat: "", picture))
-    with served(game, [("bot", Obliging()), None]) as url:
-        page = ann(browser, url, **SIZES[size], color_scheme="dark")
-        page.wait_for_selector(MINE)
+    with served(game, [("bot", Program(obliging)), None]) as url:
+        page = seated(browser, url, **SIZES[size], color_scheme="dark")
         words = page.locator(f"{DRAWN} text")
         assert words.all_text_contents() == ["None", "-1"]  # nobody sees what the first has chosen
         assert page.inner_text("#board").split() == ["None", "-1", "All", "fields"]
@@ -375,9 +358,8 @@ def test_a_game_of_ones_own_shows_each_of_its_fields_whatever_its_name(browser, 
     fields = [(name, "i4", np.shape(value)) if value else (name, "?") for name, value in OWN.items()]
     rules = replace(simple.rules, blank=new_table(with_required_fields(2, ("heap", "i4"), *fields), **OWN))
     renderer = None if picture is None else Renderer(simple.renderer.text, picture)
-    with served(replace(simple, rules=rules, view=None, renderer=renderer), [("bot", Obliging()), None]) as url:
-        page = ann(browser, url)
-        page.wait_for_selector(MINE)
+    with served(replace(simple, rules=rules, view=None, renderer=renderer), [("bot", Program(obliging)), None]) as url:
+        page = seated(browser, url)
         drawn = picture not in (None, fails)
         assert page.locator("#board summary").count() == drawn
         if drawn:
@@ -405,9 +387,8 @@ def test_a_game_of_ones_own_shows_each_of_its_fields_whatever_its_name(browser, 
 
 @pytest.mark.parametrize(("names", "key"), [(("say_0", "say_1", "say_2"), "1"), (("none", "raise_1", "raise_9"), "2")])
 def test_the_digit_in_the_label_of_a_button_presses_it_if_each_has_its_own(names, key, browser):
-    with served(nim.game(names), [None, ("bot", Obliging())]) as url:
-        page = ann(browser, url)
-        page.wait_for_selector(MINE)
+    with served(nim.game(names), [None, ("bot", Program(obliging))]) as url:
+        page = seated(browser, url)
         pressed = page.locator(f"[data-action={names[1]}]")
         assert pressed.get_attribute("data-key") == key
         turn = turn_of(page)
@@ -417,15 +398,12 @@ def test_the_digit_in_the_label_of_a_button_presses_it_if_each_has_its_own(names
         assert page.inner_text("#board dd").split()[0] == str(21 - 2 - 1)  # the second choice; the bot plays the first
 
 
-class Zero:
-    def respond(self, state):
-        return AgentResponse(Action("report_value", {"report": 0}))
-
-
 def test_a_fact_that_happens_to_equal_what_was_won_stays_on_the_board(browser):
-    with served(envs.game("public_project"), [("zero", Zero()), None]) as url:
-        page = ann(browser, url)
-        page.wait_for_selector(MINE)
+    with served(
+        envs.game("public_project"),
+        [("zero", Program(lambda state: AgentResponse(Action("report_value", {"report": 0})))), None],
+    ) as url:
+        page = seated(browser, url)
         page.fill("input[type=number]", "0")
         page.click(MINE)
         page.wait_for_selector(OVER)
@@ -435,8 +413,8 @@ def test_a_fact_that_happens_to_equal_what_was_won_stays_on_the_board(browser):
 
 def test_words_and_choices_are_asked_for_by_the_schemas(browser):
     village = replace(envs.game("mafia", seats=5), name="village")
-    with served(village, [None, *[("obliging", Obliging())] * 4]) as url:
-        page = ann(browser, url)
+    with served(village, [None, *[("obliging", Program(obliging))] * 4]) as url:
+        page = seated(browser, url)
         while page.wait_for_selector(f"{MINE}, {OVER}", timeout=WITHIN).evaluate("node => node.matches('button')"):
             turn, form = turn_of(page), page.locator("form.move").first
             if form.locator("[data-action=say]").count():
@@ -469,7 +447,7 @@ def test_holdem_of_two_people_by_touch_on_a_telephone(table):
             page.fill("#name", name)
             page.tap("#sit button")
         for page in pages:
-            page.wait_for_selector(PICTURE)
+            page.wait_for_selector(DRAWN)
             assert page.locator("#board .word .card").count() == 2  # its own
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
             assert all(button.bounding_box()["height"] >= 40 for button in page.query_selector_all("button:visible"))
@@ -485,8 +463,7 @@ def test_holdem_of_two_people_by_touch_on_a_telephone(table):
 
 def test_hands_are_counted_and_the_one_before_can_be_read_in_the_next_and_at_the_end(table):
     with table("holdem", "--agents", "call", "--seed", "1", "--hands", "2") as visit:
-        page = visit()
-        sit(page, "Ann")
+        page = visit(name="Ann")
         page.wait_for_selector("#besides:text-is('Hand 1 of 2')")
         page.wait_for_selector(MINE)
         move(page, "fold")
@@ -502,9 +479,7 @@ def test_hands_are_counted_and_the_one_before_can_be_read_in_the_next_and_at_the
 
 def test_the_keys_of_the_amounts_fill_the_field_and_a_bet_is_no_raise(table):
     with table("holdem", "--agents", "call", "--seed", "1") as visit:
-        page = visit()
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
+        page = visit(name="Ann", turn=True)
         assert "Raise to" in page.inner_text("[data-action=raiseTo]")  # the blinds are the first bet
         amount = page.locator("form.wide input[type=number]")
         least, most = amount.get_attribute("min"), amount.get_attribute("max")
@@ -531,8 +506,7 @@ def test_the_keys_of_the_amounts_fill_the_field_and_a_bet_is_no_raise(table):
 
 def test_a_choice_before_the_turn_is_played_when_the_turn_comes(table):
     with table("holdem", "--agents", "call", "call", "human", "--seed", "1", delay="1") as visit:
-        page = visit()
-        sit(page, "Ann")
+        page = visit(name="Ann")
         move(page, "check")  # from the big blind
         page.wait_for_selector("#ahead:visible")
         page.keyboard.press("c")
@@ -556,9 +530,7 @@ DRAWN_TABLES = {
 @pytest.mark.parametrize("name", ["kuhn", "auction"])
 def test_the_server_draws_the_table_with_peoples_names(table, name):
     with table(*DRAWN_TABLES[name], "--timeout", "1") as visit:
-        eve, page = visit(), visit(viewport={"width": 390, "height": 780}, has_touch=True, is_mobile=True)
-        sit(page, "Ann <b>")
-        page.wait_for_selector(MINE)
+        eve, page = visit(), visit(name="Ann <b>", turn=True, **PHONE)
         page.wait_for_selector(DRAWN, state="attached")  # a phone shows words where they would be too small
         page.wait_for_selector(OVER)
         words = page.text_content(DRAWN)
@@ -577,9 +549,8 @@ AT_NIGHT = [pytest.param(name, marks=pytest.mark.nightly) for name in (*DRAWN_TA
 def test_words_in_the_picture_stand_out(table, name, scheme):
     args = DRAWN_TABLES.get(name, [name, "--agents", "call", "--seed", "2"])
     with table(*args) as visit:
-        page = visit(color_scheme=scheme, reduced_motion="reduce", viewport={"width": 1280, "height": 1200})
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
+        look = {"color_scheme": scheme, "reduced_motion": "reduce", "viewport": {"width": 1280, "height": 1200}}
+        page = visit(name="Ann", turn=True, **look)
         page.wait_for_selector(DRAWN)
         weak = page.locator(DRAWN).evaluate(CONTRASTS)
         assert [(words, ratio) for words, ratio in weak if ratio < 4.4] == []  # what WCAG asks for, rounded
@@ -602,9 +573,7 @@ picture => {{ {LUMINANCE}
 def test_a_person_divides_a_pie(table):
     options = ("seats=3", "max_rounds=1", "reservations=[0, 0]")
     with table("ultimatum", "--agents", "human", "equilibrium", "equilibrium", "--options", *options) as visit:
-        page = visit()
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
+        page = visit(name="Ann", turn=True)
         form = page.locator("form.move:has([data-action=submit_offer])")
         assert form.locator("label").first.text_content().startswith("You")
         begun = [float(field.input_value()) for field in form.locator("input[type=number]").all()]
@@ -625,8 +594,7 @@ OscillatorNode.prototype.start = function (at) { window.tones.push(this.frequenc
 
 def test_there_is_no_sound_until_it_is_turned_on(table):
     with table("bargaining", "--agents", "human", "fair", "--options", "rounds=3", "--seed", "4") as visit:
-        page = visit(lambda page: page.add_init_script(COUNTED))
-        sit(page, "Ann")
+        page = visit(lambda page: page.add_init_script(COUNTED), name="Ann")
         move(page, "pass")
         page.wait_for_selector(MINE)
         assert page.evaluate("tones") == []

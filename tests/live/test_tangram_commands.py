@@ -3,12 +3,10 @@
 import asyncio
 import json
 import signal
-import sys
 
 import pytest
 from command_line import address
-from live.test_poker_stop import SIGNALS, command, stopped
-from parlour.training import cli
+from live.processes import SIGNALS, command, stopped
 from parlour.wrappers.logs.match_log import read
 
 
@@ -53,35 +51,8 @@ async def test_both_ends_are_stopped_tidily(sig, code, tmp_path):
 async def test_a_person_at_the_terminal_is_not_waited_for(sig, code):
     async with command("deploy", "tangram", "random", "--port", "0") as agent:
         url = address((await agent.stdout.readline()).decode())
-        pipe = asyncio.subprocess.PIPE
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "parlour.training.cli", "host", "tangram", "--url", url),
-            stdin=pipe,
-            stdout=pipe,
-            stderr=pipe,
-        )
-        try:
-            while b"play PIECE" not in await process.stdout.readline():
+        async with command("host", "tangram", "--url", url, stdin=asyncio.subprocess.PIPE) as host:
+            while b"play PIECE" not in await host.stdout.readline():
                 pass
-            returned, problems = await stopped(process, sig)
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
+            returned, problems = await stopped(host, sig)
         assert returned == code and "Traceback" not in problems and "Fatal" not in problems
-
-
-@pytest.mark.parametrize(
-    ("args", "problem"),
-    [
-        (["deploy", "tangram", "nobody"], "nobody"),
-        (["deploy", "tangram", "random", "--deadline", "0"], "deadline=0"),
-        (["host", "tangram", "--url", "http://localhost:5000"], "no address"),
-    ],
-    ids=lambda value: " ".join(value[2:]) if isinstance(value, list) else "",
-)
-def test_mistakes_are_told_in_one_line(args, problem, capsys):
-    assert cli.main(args) == 2
-    line = capsys.readouterr().err
-    assert problem in line
-    assert line.count("\n") == 1

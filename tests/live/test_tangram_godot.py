@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from live import processes
 from live.small_game import Knows
 from needs import program
 from parlour import envs
@@ -26,17 +27,8 @@ async def godot(url, folder):
     project = shutil.copytree(PROJECT, folder / "project")
     environment = {**os.environ, "HOME": str(folder), "TANGRAM_URL": url, "LC_ALL": "C.UTF-8"}
     command = (server, "--path", str(project), "-s", "main.gd")
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(
-        *command, env=environment, stdout=pipe, stderr=asyncio.subprocess.STDOUT
-    )
-    try:
-        async with asyncio.timeout(120):
-            out, _ = await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+    async with processes.program(*command, env=environment, stderr=asyncio.subprocess.STDOUT) as process:
+        out, _ = await asyncio.wait_for(process.communicate(), 120)
     return out.decode()
 
 

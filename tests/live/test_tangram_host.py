@@ -8,6 +8,7 @@ import time
 import aiohttp
 import pytest
 from live.small_server import socket_served
+from live.table_people import Program, raising
 from parlour import envs
 from parlour.envs import Action, AgentResponse, MessageIntent
 from parlour.envs.core.match import Match
@@ -136,19 +137,12 @@ async def test_the_log_of_a_match_replays(tmp_path):
 # The person.
 
 
-class Fails:
-    """A person whose policy is broken."""
-
-    def respond(self, state):
-        raise ValueError("no idea")
-
-
 async def test_a_person_at_a_terminal():
     lines = ["say hello", "play Red", "dance", "play Red [50,50] 45", "finish", "finish", "finish"]
     screen, said = io.StringIO(), []
     game = envs.game("tangram", figure="A square", aspect="godot", turns=6)
     person = Person(game, io.StringIO("".join(line + "\n" for line in lines)), screen)
-    async with TangramAgentServer(Fails(), game) as server:
+    async with TangramAgentServer(Program(raising), game) as server:
         (played,) = await TangramHost(game, person, server.url, on_chat=said.append).play(1, seed=1)
         assert played.turns == 6
         assert said == ["0 of 7 pieces are on the board, and I am building: A square."]
@@ -158,11 +152,8 @@ async def test_a_person_at_a_terminal():
             await TangramHost(game, person, server.url).play(1, seed=1)
 
 
-class Idle:
-    """A person who only watches."""
-
-    def respond(self, state):
-        return AgentResponse(Action("finish"))
+IDLE = Program(lambda state: AgentResponse(FINISH))
+"""A person who only watches."""
 
 
 async def silent(socket):
@@ -192,7 +183,7 @@ async def test_rude_agents_lose_turns_and_the_match_goes_on(handler, tmp_path):
     path, said = tmp_path / "log.jsonl", []
     async with socket_served(handler) as url:
         with MatchLog(path) as log:
-            host = TangramHost(GAME, Idle(), url, answer=0.2, wait=0.05, log=log, on_chat=said.append)
+            host = TangramHost(GAME, IDLE, url, answer=0.2, wait=0.05, log=log, on_chat=said.append)
             (played,) = await host.play(1, seed=1)
     assert played.turns == 6
     assert played.lost == (0 if handler is endless else 3)  # plays are limited: the last one ends the turn
@@ -217,24 +208,20 @@ async def test_a_connection_that_is_lost_in_a_turn_is_made_again():
                 await socket.send_str('{"type": "finish"}')
 
     async with socket_served(leaving) as url:
-        (played,) = await TangramHost(GAME, Idle(), url, wait=0.05).play(1, seed=1)
+        (played,) = await TangramHost(GAME, IDLE, url, wait=0.05).play(1, seed=1)
     assert seen[:3] == [("playRequest", []), ("playFeedback", ["Red"]), ("playRequest", ["Red"])]
     assert played.lost == 0
 
 
-class Slow(Idle):
-    """A person who thinks for a while."""
-
-    def respond(self, state):
-        time.sleep(0.5)
-        return super().respond(state)
+SLOW = Program(lambda state: time.sleep(0.5) or AgentResponse(FINISH))
+"""A person who thinks for a while."""
 
 
 async def test_a_person_may_think_for_longer_than_the_agent_waits_for_a_pong(monkeypatch):
     monkeypatch.setattr(client, "HEARTBEAT", 0.1)
     agent = PolicyAgent(GAME, make_policy("random", GAME, seed=1))
     async with TangramAgentServer(agent, GAME) as server:
-        (played,) = await TangramHost(GAME, Slow(), server.url).play(1, seed=1)
+        (played,) = await TangramHost(GAME, SLOW, server.url).play(1, seed=1)
         await asyncio.wait_for(server.played(1), 5)
         assert (played.turns, played.lost, server.games) == (6, 0, 1)
 
@@ -251,7 +238,7 @@ async def test_what_comes_while_the_person_thinks_is_refused_at_once_and_not_kep
                 await socket.send_str(json.dumps(RED))
 
     async with socket_served(eager) as url:
-        host = TangramHost(GAME, Slow(), url, on_chat=said.append)
+        host = TangramHost(GAME, SLOW, url, on_chat=said.append)
         (played,) = await host.play(1, seed=1)
     # The person has the turns 1, 3 and 5; the last play comes when the match is over.
     assert heard == ["playRequest", "error"] * 2 + ["playRequest"]
@@ -266,7 +253,7 @@ async def test_an_agent_that_always_hangs_up_is_not_waited_for():
         await socket.close()
 
     async with socket_served(hanging_up) as url:
-        (played,) = await TangramHost(GAME, Idle(), url, wait=0.0).play(1, seed=1)
+        (played,) = await TangramHost(GAME, IDLE, url, wait=0.0).play(1, seed=1)
     assert played.lost == 3
 
 
@@ -274,13 +261,13 @@ async def test_no_agent_no_match():
     async with socket_served(silent) as url:
         pass
     with pytest.raises(ConnectionError, match="gave up after 10 tries"):
-        await TangramHost(GAME, Idle(), url, wait=0.0).play(1, seed=1)
+        await TangramHost(GAME, IDLE, url, wait=0.0).play(1, seed=1)
     async with aiohttp.ClientSession():
         for bad in ("http://127.0.0.1:5000", "ws://", "nonsense"):
             with pytest.raises(ValueError, match="no address"):
-                TangramHost(GAME, Idle(), bad)
+                TangramHost(GAME, IDLE, bad)
     with pytest.raises(ValueError, match="documented, godot"):
-        TangramHost(GAME, Idle(), "ws://localhost", dialect="unity")
+        TangramHost(GAME, IDLE, "ws://localhost", dialect="unity")
 
 
 def test_a_person_and_an_agent_make_two():
