@@ -1,5 +1,6 @@
 """Runs the command `parlour` inside a test."""
 
+import json
 import re
 import shlex
 
@@ -23,3 +24,15 @@ def run(capsys, *args):
 def line(capsys, words, *more):
     """`run` for a line as it is typed, and further arguments."""
     return run(capsys, *shlex.split(words), *more)
+
+
+def printed(capsys, words, *more):
+    """Return what a command prints, given as for `line`; it must end well."""
+    code, out, err = line(capsys, words, *more)
+    assert code == 0, err
+    return out
+
+
+def facts(capsys, words, *more):
+    """Return what a command prints with ``--json``."""
+    return json.loads(printed(capsys, words, *more, "--json"))

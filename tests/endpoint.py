@@ -3,9 +3,10 @@
 import asyncio
 import json
 from contextlib import asynccontextmanager, contextmanager
-from threading import Thread
 
 from aiohttp import web
+from live.event_loops import in_a_thread
+from live.small_server import served
 
 
 def said(text, finish="stop", **message):
@@ -38,15 +39,8 @@ async def endpoint(answer):
         asked.append((body, dict(request.headers)))
         return await answer(request, body)
 
-    app = web.Application()
-    app.add_routes([web.post("/v1/chat/completions", complete)])
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1", asked
-    finally:
-        await runner.cleanup()
+    async with served(web.post("/v1/chat/completions", complete)) as address:
+        yield f"http://{address}/v1", asked
 
 
 async def stream(request, *parts):
@@ -66,6 +60,16 @@ def talking(text="Hm. I suspect Bob.", choice='{"targetId": "p2"}'):
             words = (part(f"{word} ") for word in text.split())
             return await stream(request, *words, f"data: {last}\n\n".encode(), b"data: [DONE]\n\n")
         return web.json_response({**said(choice), "usage": USAGE})
+
+    return answer
+
+
+def saying(*texts, **message):
+    """An endpoint that answers with these texts, one after another, and then the last one again and again."""
+    bodies = [json.dumps({**said(text, **message), "usage": USAGE}) for text in texts]
+
+    async def answer(request, body):
+        return web.Response(text=bodies.pop(0) if bodies[1:] else bodies[0], content_type="application/json")
 
     return answer
 
@@ -117,24 +121,6 @@ MISBEHAVIOURS = {
     "500": gives({"error": {"message": "oops"}}, status=500),
     "401": unauthorized,
 }
-
-
-@contextmanager
-def in_a_thread(context):
-    """Enter an async context in the loop of another thread; yield its value."""
-    loop = asyncio.new_event_loop()
-    thread = Thread(target=loop.run_forever)
-    thread.start()
-    try:
-        value = asyncio.run_coroutine_threadsafe(context.__aenter__(), loop).result(60)
-        try:
-            yield value
-        finally:
-            asyncio.run_coroutine_threadsafe(context.__aexit__(None, None, None), loop).result(60)
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(20)
-        loop.close()
 
 
 @contextmanager

@@ -49,13 +49,14 @@ async def watch_path(server, url):
         return f"/v1/tables/{(await reply.json())['tables'][0]['id']}/watch"
 
 
-async def watching(url, path):
-    """Open a WebSocket by hand; return its streams."""
+async def watching(url, path, read=True):
+    """Open a WebSocket by hand; return its streams, where the answer is read if it is wanted."""
     reader, writer = await opened(url)
     key = base64.b64encode(os.urandom(16)).decode()
     upgrade = f"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}"
     writer.write(f"GET {path} HTTP/1.1\r\nHost: {urlsplit(url).netloc}\r\n{upgrade}\r\n\r\n".encode())
-    await reader.readuntil(b"\r\n\r\n")
+    if read:
+        await reader.readuntil(b"\r\n\r\n")
     return reader, writer
 
 

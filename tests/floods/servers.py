@@ -11,6 +11,7 @@ from collections import deque
 from contextlib import asynccontextmanager, suppress
 
 from aiohttp import WSMsgType, web
+from live.small_server import served
 
 FILES = 512
 """Open files of a server."""
@@ -44,14 +45,8 @@ async def control():
     async def answer(request):
         return web.json_response({"bytes": len(await request.read())})
 
-    app = web.Application()
-    app.add_routes([web.get("/ws", echo), web.get("/watch", watch), web.post("/{path:.*}", answer)])
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    host, port = runner.addresses[0][:2]
-    yield f"http://{host}:{port}", lambda: 0
-    await runner.cleanup()
+    async with served(web.get("/ws", echo), web.get("/watch", watch), web.post("/{path:.*}", answer)) as address:
+        yield f"http://{address}", lambda: 0
 
 
 @asynccontextmanager

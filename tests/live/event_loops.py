@@ -2,6 +2,8 @@
 
 import asyncio
 import selectors
+from contextlib import contextmanager
+from threading import Thread
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -18,6 +20,24 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 def run(main, within=120):
     """Run a coroutine in an event loop of its own; it may take so many seconds, compiling included."""
     return asyncio.run(asyncio.wait_for(main, within))
+
+
+@contextmanager
+def in_a_thread(context):
+    """Enter an async context in the loop of another thread; yield its value."""
+    loop = asyncio.new_event_loop()
+    thread = Thread(target=loop.run_forever)
+    thread.start()
+    try:
+        value = asyncio.run_coroutine_threadsafe(context.__aenter__(), loop).result(60)
+        try:
+            yield value
+        finally:
+            asyncio.run_coroutine_threadsafe(context.__aexit__(None, None, None), loop).result(60)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(20)
+        loop.close()
 
 
 class _Selector(selectors.DefaultSelector):

@@ -11,6 +11,7 @@ import aiohttp
 import endpoint as models
 import pytest
 from aiohttp import web
+from command_line import facts, line, printed
 from live.arena_players import BARGAINING, FREE, Client, Theirs, endpoint, flood, ours, passing, polling, raising
 from live.event_loops import run
 from needs import library
@@ -212,7 +213,6 @@ async def test_the_wire_is_the_documents():
         host.add_remote("remote", url)
         host.add(ours("good", policy="hardliner"))
         await host.play(["good", "remote"])
-        posted = posted
 
     assert [path for path, _ in posted] == ["/agent/match_start", *["/agent/act"] * 3, "/agent/match_end"]
     start, state, end = (json.loads(posted[i][1]) for i in (0, 1, -1))
@@ -391,16 +391,10 @@ async def test_an_agent_can_leave_and_the_matches_are_listed():
 AGENTS = ["--agents", "random", "equilibrium", "zoo", "--seed", "1", "--port", "0"]
 
 
-def said(capsys, *args):
-    cli.main(["host", "arena", *args])
-    return capsys.readouterr()
-
-
 def test_each_agent_plays_the_games_that_it_knows_and_the_pages_have_all_tables(capsys, tmp_path):
     log, pages = str(tmp_path / "log.jsonl"), tmp_path / "results"
     files = ("--log", log, "--out", str(pages), "--samples", "2")
-    out = said(capsys, "bargaining,trust,kuhn", *AGENTS, "--rounds", "2", "--json", *files).out
-    answer = json.loads(out)
+    answer = facts(capsys, "host arena bargaining,trust,kuhn", *AGENTS, "--rounds", "2", *files)
     players = {one["game"]: {row["agent_id"] for row in one["standings"]} for one in answer["games"]}
     assert players == {
         "bargaining-v0": {"random", "zoo"},
@@ -415,7 +409,7 @@ def test_each_agent_plays_the_games_that_it_knows_and_the_pages_have_all_tables(
         assert words in index
     assert {file.name for file in pages.iterdir()} == {"index.html", "bargaining.html", "trust.html", "kuhn.html"}
     assert "kuhn-v0: first matches" in (pages / "kuhn.html").read_text()
-    assert "no game has enough agents" in said(capsys, "kuhn,trust", "--agents", "random").err
+    assert "no game has enough agents" in line(capsys, "host arena kuhn,trust --agents random")[2]
 
 
 def test_a_log_of_the_first_matches_passes_all_on(tmp_path):
@@ -498,12 +492,12 @@ def test_an_arena_that_stays_for_months_forgets_the_oldest_agents(monkeypatch):
 
 
 def test_deals_and_efficiency_are_those_of_the_outcome():
+    def seen(game, *states):
+        return [TurnState("m", game, name, "", False, game_state=one) for name, one in zip("ab", states, strict=True)]
+
     def bargained(low, high, outcome):
-        states = [
-            TurnState("m", "bargaining-v0", name, "", False, game_state={"total": 100, "my_reservation_value": value})
-            for name, value in (("a", low), ("b", high))
-        ]
-        return assess(states, outcome)
+        states = ({"total": 100, "my_reservation_value": value} for value in (low, high))
+        return assess(seen("bargaining-v0", *states), outcome)
 
     def pay(a, b):
         return {"payoffs": [{"agent_id": "a", "utility": a}, {"agent_id": "b", "utility": b}]}
@@ -512,22 +506,17 @@ def test_deals_and_efficiency_are_those_of_the_outcome():
     assert bargained(20, 30, {"reason": "max_rounds_exceeded", **pay(0, 0)}) == (False, 0.0)
     assert bargained(60, 50, {"reason": "max_rounds_exceeded", **pay(0, 0)}) == (None, None)
     assert bargained(20, 30, {"reason": "error", **pay(0, 0)}) == (None, None)
-    issues = [
-        TurnState("m", "multi_issue_bargaining-v0", name, "", False, game_state={"my_preferences": worth, **other})
-        for name, worth, other in (
-            ("a", {"price": [0.0, 0.6], "date": [0.4, 0.0]}, {"my_reservation_value": 0.3}),
-            ("b", {"price": [0.3, 0.0], "date": [0.0, 0.7]}, {"my_reservation_value": 0.4}),
-        )
-    ]
+    issues = seen(
+        "multi_issue_bargaining-v0",
+        {"my_preferences": {"price": [0.0, 0.6], "date": [0.4, 0.0]}, "my_reservation_value": 0.3},
+        {"my_preferences": {"price": [0.3, 0.0], "date": [0.0, 0.7]}, "my_reservation_value": 0.4},
+    )
     # The most without a loss is 0.3 and 0.3: the high price for one, the late date for the other.
     assert assess(issues, {"reason": "agreement", **pay(0.15, 0.3)}) == (True, pytest.approx(0.75))
     assert assess(issues, {"reason": "max_rounds_exceeded", **pay(0, 0)}) == (False, 0.0)
     issues[0].game_state["my_reservation_value"] = 0.7
     assert assess(issues, {"reason": "max_rounds_exceeded", **pay(0, 0)}) == (None, None)
-    bidders = [
-        TurnState("m", "auction-v0", name, "", False, game_state={"my_valuation": value})
-        for name, value in (("a", 80.0), ("b", 60.0))
-    ]
+    bidders = seen("auction-v0", {"my_valuation": 80.0}, {"my_valuation": 60.0})
     assert assess(bidders, {"reason": "auction_resolved", "winner": "b", **pay(0, 9)}) == (True, 0.75)
     assert assess([TurnState("m", "holdem-v0", "a", "", False)], {"reason": "showdown", "payoffs": []}) == (None, None)
 
@@ -538,30 +527,21 @@ def test_deals_and_efficiency_are_those_of_the_outcome():
 def test_the_host_command(capsys, tmp_path):
     log = tmp_path / "log.jsonl"
     three = ["bargaining", "--agents", "fair", "fair", "random", "--rounds", "2", "--log", str(log)]
-    assert cli.main(["host", "arena", *three, "--port", "0", "--seed", "1", "--json"]) == 0
-    report = json.loads(capsys.readouterr().out)
+    report = facts(capsys, "host arena", *three, "--port", "0", "--seed", "1")
     assert {line["agent_id"]: line["matches"] for line in report["standings"]} == {"fair": 8, "fair-2": 8, "random": 8}
     assert sum(entry["kind"] == "end" for entry in match_log.read(log)) == 12
     three = ["holdem", "--agents", "call", "tight", "random", "--rounds", "1"]
-    assert cli.main(["host", "arena", *three, "--port", "0", "--seed", "1"]) == 0
-    out = capsys.readouterr().out
+    out = printed(capsys, "host arena", *three, "--port", "0", "--seed", "1")
     assert "holdem-v0: 3 matches" in out
     assert "call-2" in out  # "call" is a word of hold'em
 
 
 def test_the_host_command_counts_the_answers_of_a_language_model(capsys, tmp_path):
     library("openai")
-    texts = iter(["I would rather talk.", '{"action_type": "bid", "payload": {"quantity": 1, "face": 9}}'])
-
-    async def answer(request, body):
-        text = next(texts, '{"action_type": "challenge", "payload": {}}')
-        return web.json_response({**models.said(text), "usage": models.USAGE})
-
-    with models.answering(answer) as url:
-        where = ["--model", "stub", "--llm-url", url, "--port", "0", "--seed", "1", "--out", str(tmp_path)]
-        args = ["host", "arena", "liars_dice", "--agents", "llm", "careful", "--rounds", "2", "--json", *where]
-        assert cli.main(args) == 0
-    row = json.loads(capsys.readouterr().out)["models"]["llm"]
+    bid, challenge = ('{"action_type": "bid", "payload": {"quantity": 1, "face": 9}}', '{"action_type": "challenge"}')
+    with models.answering(models.saying("I would rather talk.", bid, challenge)) as url:
+        words = f"host arena liars_dice --agents llm careful --rounds 2 --model stub --llm-url {url} --port 0 --seed 1"
+        row = facts(capsys, words, "--out", str(tmp_path))["models"]["llm"]
     assert row["unparsable"] == 1 and row["illegal"] >= 1  # the second answer is out of the bounds of its schema
     assert row["decisions"] >= 2 and row["tokens in"] >= 11 * (row["decisions"] + 1)
     page = (tmp_path / "index.html").read_text("utf-8")

@@ -1,11 +1,9 @@
 """The server of all hosts over real sockets, under floods, pings and resets; and its connections without a socket."""
 
 import asyncio
-import base64
 import gc
 import gzip
 import logging
-import os
 import socket
 import ssl
 import struct
@@ -18,6 +16,7 @@ import aiohttp
 import msgspec
 import pytest
 from aiohttp import WSMsgType, web
+from floods.floods import watching
 from live.poker_client import Client, hosting
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.common import client, limits
@@ -346,18 +345,6 @@ PING = b"\x89\x80" + bytes(4)
 """A masked ping without a payload."""
 
 
-async def opened(host, token="", read=True):
-    """Open a WebSocket by hand; return its streams."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", int(host.url.rsplit(":", 1)[1]))
-    key = base64.b64encode(os.urandom(16)).decode()
-    upgrade = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-    path = f"/v1/ws?token={token}&format=agent"
-    writer.write(f"GET {path} HTTP/1.1\r\nHost: {host.url[7:]}\r\n{upgrade}Sec-WebSocket-Key: {key}\r\n\r\n".encode())
-    if read:
-        await reader.readuntil(b"\r\n\r\n")
-    return reader, writer
-
-
 def reset(writer):
     """End a connection by a reset, without a goodbye."""
     linger = struct.pack("ii", 1, 0)
@@ -372,7 +359,8 @@ async def test_a_reset_logs_no_traceback(when, caplog):
         for _ in range(5):
             await client.register()
             await client.join()
-            _, writer = await opened(host, client.token, read=when != "before-the-answer")
+            path = f"/v1/ws?token={client.token}&format=agent"
+            _, writer = await watching(host.url, path, read=when != "before-the-answer")
             if when == "in-a-frame":
                 writer.write(b"\x81\xfe\x01\x00")
             elif when == "after-pings":

@@ -10,6 +10,7 @@ import endpoint
 import msgspec
 import pytest
 from aiohttp import web
+from beginnings import record
 from command_line import run
 from live.arena_players import FREE, ours, polling
 from live.poker_client import CALLER, hosting
@@ -29,7 +30,6 @@ from parlour.wrappers.live.tangram.host import TangramHost
 library("openai")
 
 KUHN = game("kuhn")
-STUB = Model(name="stub", base_url="http://127.0.0.1:9/v1")
 
 
 def first_legal():
@@ -58,18 +58,17 @@ async def poker():
 
 
 @asynccontextmanager
-async def arena():
-    """An arena that calls the agent, with another one."""
-    async with ArenaHost(KUHN, limits=FREE) as host:
+async def arena(concurrent=1, **options):
+    """An arena that calls the agent in so many matches at a time, with another one."""
+    async with ArenaHost(KUHN, limits=FREE, **options) as host:
         host.add(ours("other", KUHN))
 
         async def plays():
             await host.wait_for(2)
-            await host.tournament(2, concurrent=1)
+            await host.tournament(2, concurrent=concurrent)
 
         playing = asyncio.create_task(plays())
-        options = ("--game", "kuhn", "--arena", host.url, "--matches", "4", "--port", "0")
-        yield "arena", "llm", *options
+        yield "arena", "llm", "--game", "kuhn", "--arena", host.url, "--matches", "4", "--port", "0"
         await playing
 
 
@@ -108,21 +107,6 @@ def test_the_answers_of_a_deployed_model_are_counted_in_status_lines_and_at_the_
     assert turns and re.search(rf"^llm: {turns[1]}, 1 replaced, 2 unparsable, [\d,]+ tokens in, ", out, re.M), out
 
 
-@asynccontextmanager
-async def many_matches(timeout):
-    """An arena that calls the agent in four matches at a time."""
-    async with ArenaHost(KUHN, limits=FREE, timeout=timeout) as host:
-        host.add(ours("other", KUHN))
-
-        async def plays():
-            await host.wait_for(2)
-            await host.tournament(2, concurrent=4)
-
-        playing = asyncio.create_task(plays())
-        yield "arena", "llm", "--game", "kuhn", "--arena", host.url, "--matches", "4", "--port", "0"
-        await playing
-
-
 def test_a_deployed_model_is_asked_in_all_its_matches_at_the_same_time(capsys):
     legal, now, most = first_legal(), [], []
 
@@ -133,13 +117,13 @@ def test_a_deployed_model_is_asked_in_all_its_matches_at_the_same_time(capsys):
         now.remove(body)
         return await legal(request, body)
 
-    with endpoint.answering(answer) as url, endpoint.in_a_thread(many_matches(20)) as deployed:
+    with endpoint.answering(answer) as url, endpoint.in_a_thread(arena(4, timeout=20)) as deployed:
         code, out, _ = run(capsys, "deploy", *deployed, "--model", "stub", "--llm-url", url, "--deadline", "15")
     assert code == 0 and max(most) > 1 and re.search(r"^llm: \d+ decisions, (2 unparsable|1 replaced)", out, re.M), out
 
 
 def test_turns_that_an_arena_gives_up_are_counted_everywhere(capsys):
-    with endpoint.answering(endpoint.slow) as url, endpoint.in_a_thread(many_matches(1.0)) as deployed:
+    with endpoint.answering(endpoint.slow) as url, endpoint.in_a_thread(arena(4, timeout=1.0)) as deployed:
         code, out, _ = run(capsys, "deploy", *deployed, "--model", "stub", "--llm-url", url)
     turns = re.search(r"summary: 4 matches, (\d+) turns, (\d+) decisions, (\d+) replaced", out)
     assert code == 0 and turns and turns[1] == turns[2] == turns[3] and int(turns[1]) >= 4, out
@@ -147,9 +131,8 @@ def test_turns_that_an_arena_gives_up_are_counted_everywhere(capsys):
 
 
 async def test_each_match_of_a_model_has_a_memory_of_its_own():
-    record = KUHN.tables(1)[0]
-    KUHN.rules.reset(record)
-    state = KUHN.turn_state(record, int(record.turn)).to_dict()
+    begun = record(KUHN)
+    state = KUHN.turn_state(begun, int(begun.turn)).to_dict()
     legal = first_legal()
     async with endpoint.endpoint(legal) as (url, asked):
         model, prompting = Model(name="stub", base_url=url), partial(Prompting, conversation=True)
@@ -168,15 +151,14 @@ async def test_each_match_of_a_model_has_a_memory_of_its_own():
 
 def test_a_model_is_told_the_rules_of_the_table_that_it_meets():
     told = game("holdem", seats=2)
-    player = agent("llm", told, None, STUB)
+    player = agent("llm", told, None, Model(name="stub", base_url="http://127.0.0.1:9/v1"))
     watch_table("llm", player)
     table = game("holdem", seats=3, small_blind=5, big_blind=10, stacks=700)
-    record = table.tables(1)[0]
-    table.rules.reset(record)
-    player.on_turn(table.turn_state(record, int(record.turn)))
+    begun = record(table)
+    player.on_turn(table.turn_state(begun, int(begun.turn)))
     assert "Poker for 3 seats" in player.prompting.rules
     assert "700 chips" in player.prompting.rules and "the blinds are 5 and 10" in player.prompting.rules
-    player.on_turn(TurnState.from_dict(table.turn_state(record, int(record.turn)).to_dict() | {"game_state": {}}))
+    player.on_turn(TurnState.from_dict(table.turn_state(begun, int(begun.turn)).to_dict() | {"game_state": {}}))
     assert player.on_turn is None and "Poker for 3 seats" in player.prompting.rules
 
 
@@ -185,9 +167,8 @@ async def test_a_model_is_waited_for_no_longer_than_its_turn_and_is_free_in_the_
         kuhn = game("kuhn")
         player = agent("llm", kuhn, None, Model(name="stub", base_url=url, timeout=20.0))
         driver = Player(player)
-        record = kuhn.tables(1)[0]
-        kuhn.rules.reset(record)
-        state = kuhn.turn_state(record, int(record.turn))
+        begun = record(kuhn)
+        state = kuhn.turn_state(begun, int(begun.turn))
         played = [await driver.answer(Turn(state), Deadline.after(2.0)) for _ in range(2)]
         driver.close()
     assert all("gave no answer within 1." in one.problem for one in played), played  # not: the agent is busy

@@ -80,7 +80,7 @@ async def driver(package, url):
 async def test_two_agents_on_one_connection(package):
     service = MafiaAgentServer(lambda id, name: MafiaScriptedAgent(id, name, seed=1))
     async with service, driver(package, service.url) as ask:
-        answers, service = await ask("both"), service
+        answers = await ask("both")
     assert service.statistics.decisions == 8 and service.statistics.replaced == 0
     for agent, method, answer in answers:
         if method in ("think", "say"):

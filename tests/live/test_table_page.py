@@ -1,12 +1,8 @@
 """What people do at `parlour table` in a real browser, also with low vision or without a mouse."""
 
-import asyncio
 import json
 import re
-from concurrent.futures import Future
-from contextlib import contextmanager
 from dataclasses import replace
-from threading import Thread
 
 import nim
 import numpy as np
@@ -15,6 +11,7 @@ import rock_paper_scissors
 from axe_playwright_python.sync_playwright import Axe
 from browser import until
 from layout import SIZES, flaws
+from live.event_loops import in_a_thread
 from live.table_people import Program
 from parlour import envs
 from parlour.envs import Action, AgentResponse, Renderer, new_table, with_required_fields
@@ -265,31 +262,19 @@ def seated(browser, url, **options):
     return page
 
 
-@contextmanager
-def served(game, players):
-    """Serve a table from this process; yield its address."""
-    loop, url, over = asyncio.new_event_loop(), Future(), asyncio.Event()
+BOT = "bot", Program(obliging)
 
-    async def serve():
-        async with TableHost(game, players, seed=1) as host:
-            url.set_result(host.url)
-            await over.wait()
 
-    serving = asyncio.run_coroutine_threadsafe(serve(), loop)
-    Thread(target=loop.run_forever, daemon=True).start()
-    try:
-        yield url.result(60)
-    finally:
-        loop.call_soon_threadsafe(over.set)
-        serving.result(20)
-        loop.call_soon_threadsafe(loop.stop)
+def hosted(game, *players):
+    """Host a table from this process; by default a program has the first seat, and a person may take the second."""
+    return in_a_thread(TableHost(game, players or [BOT, None], seed=1))
 
 
 def test_a_game_of_ones_own_shows_roles_what_others_did_and_the_last_board(browser):
-    with served(nim.game(), [("bot", Program(obliging)), None]) as url:
-        ann, eve = seated(browser, url), browser.new_context().new_page()
+    with hosted(nim.game()) as host:
+        ann, eve = seated(browser, host.url), browser.new_context().new_page()
         assert ann.inner_text("#seats li.turn").strip() == "Ann (you, second)"
-        eve.goto(url)
+        eve.goto(host.url)
         eve.wait_for_selector("#status:text-is('Ann is to act.')")
         assert eve.inner_text("#board .facts dd") == "20"
         for heap in (18, 16, 14, 12, 10, 8, 6, 4, 2):
@@ -313,8 +298,8 @@ def test_a_picture_of_ones_own_stands_for_the_fields_which_are_folded(browser, s
         return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 320 120" role="img">{"".join(texts)}</svg>'
 
     game = replace(rock_paper_scissors.game(), renderer=Renderer(lambda table, seat: "", picture))
-    with served(game, [("bot", Program(obliging)), None]) as url:
-        page = seated(browser, url, **SIZES[size], color_scheme="dark")
+    with hosted(game) as host:
+        page = seated(browser, host.url, **SIZES[size], color_scheme="dark")
         words = page.locator(f"{DRAWN} text")
         assert words.all_text_contents() == ["None", "-1"]  # nobody sees what the first has chosen
         assert page.inner_text("#board").split() == ["None", "-1", "All", "fields"]
@@ -358,8 +343,8 @@ def test_a_game_of_ones_own_shows_each_of_its_fields_whatever_its_name(browser, 
     fields = [(name, "i4", np.shape(value)) if value else (name, "?") for name, value in OWN.items()]
     rules = replace(simple.rules, blank=new_table(with_required_fields(2, ("heap", "i4"), *fields), **OWN))
     renderer = None if picture is None else Renderer(simple.renderer.text, picture)
-    with served(replace(simple, rules=rules, view=None, renderer=renderer), [("bot", Program(obliging)), None]) as url:
-        page = seated(browser, url)
+    with hosted(replace(simple, rules=rules, view=None, renderer=renderer)) as host:
+        page = seated(browser, host.url)
         drawn = picture not in (None, fails)
         assert page.locator("#board summary").count() == drawn
         if drawn:
@@ -387,8 +372,8 @@ def test_a_game_of_ones_own_shows_each_of_its_fields_whatever_its_name(browser, 
 
 @pytest.mark.parametrize(("names", "key"), [(("say_0", "say_1", "say_2"), "1"), (("none", "raise_1", "raise_9"), "2")])
 def test_the_digit_in_the_label_of_a_button_presses_it_if_each_has_its_own(names, key, browser):
-    with served(nim.game(names), [None, ("bot", Program(obliging))]) as url:
-        page = seated(browser, url)
+    with hosted(nim.game(names), None, BOT) as host:
+        page = seated(browser, host.url)
         pressed = page.locator(f"[data-action={names[1]}]")
         assert pressed.get_attribute("data-key") == key
         turn = turn_of(page)
@@ -399,11 +384,9 @@ def test_the_digit_in_the_label_of_a_button_presses_it_if_each_has_its_own(names
 
 
 def test_a_fact_that_happens_to_equal_what_was_won_stays_on_the_board(browser):
-    with served(
-        envs.game("public_project"),
-        [("zero", Program(lambda state: AgentResponse(Action("report_value", {"report": 0})))), None],
-    ) as url:
-        page = seated(browser, url)
+    zero = Program(lambda state: AgentResponse(Action("report_value", {"report": 0})))
+    with hosted(envs.game("public_project"), ("zero", zero), None) as host:
+        page = seated(browser, host.url)
         page.fill("input[type=number]", "0")
         page.click(MINE)
         page.wait_for_selector(OVER)
@@ -413,8 +396,8 @@ def test_a_fact_that_happens_to_equal_what_was_won_stays_on_the_board(browser):
 
 def test_words_and_choices_are_asked_for_by_the_schemas(browser):
     village = replace(envs.game("mafia", seats=5), name="village")
-    with served(village, [None, *[("obliging", Program(obliging))] * 4]) as url:
-        page = seated(browser, url)
+    with hosted(village, None, *[BOT] * 4) as host:
+        page = seated(browser, host.url)
         while page.wait_for_selector(f"{MINE}, {OVER}", timeout=WITHIN).evaluate("node => node.matches('button')"):
             turn, form = turn_of(page), page.locator("form.move").first
             if form.locator("[data-action=say]").count():

@@ -11,6 +11,7 @@ import pytest
 from aiohttp import web
 from cases import slow_but
 from command_line import line, run
+from endpoint import saying
 from needs import library
 from parlour.training.commands.supervisor import TRY_AGAIN
 from parlour.training.models import reference as core
@@ -19,15 +20,6 @@ from parlour.training.models.reference import load_pool
 library("openai")
 
 CALL = '{"action_type": "call", "payload": {}}'
-
-
-def saying(text, **message):
-    body = json.dumps({**endpoint.said(text, **message), "usage": endpoint.USAGE})
-
-    async def answer(request, asked):
-        return web.Response(text=body, content_type="application/json")
-
-    return answer
 
 
 async def endless(request, body):

@@ -10,6 +10,7 @@ import jsonschema
 import numpy as np
 import pytest
 from aiohttp import web
+from beginnings import record
 from cases import slow_but
 from live.event_loops import run
 from mafia_players import context
@@ -58,8 +59,7 @@ async def test_a_stream_without_an_end_of_a_line_is_given_up_long_before_the_tim
         call = ModelCall()
         with pytest.raises(ModelError, match="more than 16,777,216 bytes") as raised:
             await read(model(url, timeout=100).stream(CHAT, call))
-        fault, call = raised.value.fault, call
-    assert fault == "unparsable" and call.faults == ["unparsable"] and call.seconds < 60
+    assert raised.value.fault == "unparsable" and call.faults == ["unparsable"] and call.seconds < 60
     assert sum(sent) < 2 * language_model.MOST_STREAMED
 
 
@@ -70,19 +70,14 @@ async def test_an_endpoint_without_schemas_is_asked_in_words():
         return web.json_response(endpoint.said('Sure! ```json\n{"targetId": "p2"}\n```'))
 
     async with endpoint.endpoint(answer) as (url, asked):
-        chosen, asked = await model(url).choose(CHAT, SCHEMA, TARGET), asked
+        chosen = await model(url).choose(CHAT, SCHEMA, TARGET)
     assert chosen == {"targetId": "p2"}
     assert json.dumps(SCHEMA) in asked[1][0]["messages"][-1]["content"]
 
 
 async def test_what_does_not_fit_is_asked_for_again_with_the_reason():
-    answers = iter(("nonsense", '{"targetId": "p2"}'))
-
-    async def answer(request, body):
-        return web.json_response(endpoint.said(next(answers)))
-
-    async with endpoint.endpoint(answer) as (url, asked):
-        chosen, asked = await model(url).choose(CHAT, SCHEMA, TARGET), asked
+    async with endpoint.endpoint(endpoint.saying("nonsense", '{"targetId": "p2"}')) as (url, asked):
+        chosen = await model(url).choose(CHAT, SCHEMA, TARGET)
     assert chosen == {"targetId": "p2"} and "no JSON object" in asked[1][0]["messages"][-1]["content"]
 
 
@@ -102,7 +97,6 @@ async def test_every_misbehaviour_is_one_error_in_time(kind, monkeypatch):
                 await ask(model(url, timeout=0.3 if "slow" in kind else 60))
             errors.append(str(error.value))
         assert error.value.fault == FAULTS.get(kind, error.value.fault)
-        errors, asked = errors, asked
 
     assert not any("sk-very-private" in error for error in errors)
     assert all(headers["Authorization"] == "Bearer sk-very-private" for _, headers in asked)
@@ -113,9 +107,7 @@ async def test_every_misbehaviour_is_one_error_in_time(kind, monkeypatch):
 
 
 def first_turn(game):
-    table = game.tables(1)[0]
-    table.stream = 5
-    game.rules.reset(table)
+    table = record(game, 5)
     return table, game.turn_state(table, int(table.turn))
 
 
@@ -248,11 +240,8 @@ def test_a_text_game_and_an_agent_read_the_same(answer):
     played = after.info["turn_state"].game_state["action_history"][-1]["action"]
     read = [next(iter(faults), played)]
 
-    async def answered(request, body):
-        return web.json_response(endpoint.said(answer))
-
     async def main():
-        async with endpoint.endpoint(answered) as (url, _):
+        async with endpoint.endpoint(endpoint.saying(answer)) as (url, _):
             agent = LLMAgent(Model(name="stub", base_url=url, attempts=1), None)
             try:
                 return (await agent.answer(turn.info["turn_state"])).action.action_type
@@ -310,7 +299,7 @@ async def test_mafia_never_says_a_thought(kind, caplog):
         async with endpoint.endpoint(answer) as (url, _):
             player = MafiaLLMAgent("p1", "Ann", Model(name="stub", base_url=url), seed=1)
             state, _, public = context("DAY_DISCUSSION", role="mafia")
-            text, player = "".join([chunk async for chunk in player.say(state, public)]), player
+            text = "".join(await read(player.say(state, public)))
     (call,) = player.take_calls()
     assert "mafia" not in text and text.strip()
     assert (text == said, player.replaced, call.faults) == ((True, 0, []) if said else (False, 1, ["unfinished"]))
@@ -334,14 +323,11 @@ async def test_mafia_reads_votes_so_too(answer):
 
 
 async def test_an_answer_that_ends_at_the_most_tokens_is_not_played():
-    async def answered(request, body):
-        return web.json_response(endpoint.said(f"{PASS} would be bad", finish="length"))
-
-    async with endpoint.endpoint(answered) as (url, asked):
+    async with endpoint.endpoint(endpoint.saying(f"{PASS} would be bad", finish="length")) as (url, asked):
         agent = LLMAgent(Model(name="stub", base_url=url, max_tokens=7, temperature=0.5), None)
         with pytest.raises(ModelError, match=r"ended at 7 tokens: allow more \(--max-tokens\)"):
             await agent.answer(TextGame("kuhn").reset(seed=1).info["turn_state"])
-        row, asked = agent.statistics.row(), asked
+    row = agent.statistics.row()
     assert (row["unfinished"], row["replaced"], len(asked)) == (2, 1, 2)
     assert [(body["model"], body["max_tokens"], body["temperature"]) for body, _ in asked] == [("stub", 7, 0.5)] * 2
 
@@ -417,10 +403,7 @@ def test_answers_of_a_text_game_send_no_messages_and_thoughts_are_not_repeated()
     assert "message_only" in envs.how_to_play(table.game)  # for those who may wait
 
 
-VIEWS = ("json", "compact", "words")
-
-
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", ("json", "compact", "words"))
 def test_every_view_shows_the_state_and_the_offers_of_every_game(game, view):
     for state in states(game, 3, 12):
         shown, hidden = (Prompting(view=view, legal=legal).state(state) for legal in (True, False))
@@ -487,18 +470,13 @@ def test_a_model_that_is_not_shown_the_legal_actions_is_not_told_them_by_the_sch
     game = envs.game("leduc")
     match = Match(game)
     match.reset(1)
-    answers = iter(['{"action_type": "fold", "payload": {}}', '{"action_type": "raise", "payload": {}}'] * 2)
 
     def played(prompting):
-        async def answer(request, body):
-            asked.append(body)
-            return web.json_response({**endpoint.said(next(answers)), "usage": endpoint.USAGE})
-
-        asked = []
-        with endpoint.answering(answer) as url:
+        answers = endpoint.saying('{"action_type": "fold", "payload": {}}', '{"action_type": "raise", "payload": {}}')
+        with endpoint.in_a_thread(endpoint.endpoint(answers)) as (url, asked):
             agent = LLMAgent(Model(name="stub", base_url=url, prices=(1e6, 2e6)), None, prompting=prompting)
             assert agent.respond(match.turn_state("player_0")).action.action_type == "raise"
-        return json.dumps(asked), agent.statistics
+        return json.dumps([body for body, _ in asked]), agent.statistics
 
     hidden, statistics = played(Prompting(legal=False))
     assert "raise" not in hidden and "call" not in hidden
