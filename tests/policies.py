@@ -19,6 +19,13 @@ class Always:
         return np.eye(masks.shape[1])[self.act(observations, masks)]
 
 
+class Acting:
+    """Plays what a function of observations and masks returns."""
+
+    def __init__(self, act):
+        self.act = act
+
+
 class Counted:
     """Plays as a policy does, and counts the decisions."""
 

@@ -9,6 +9,7 @@ from runpy import run_path
 from unittest.mock import patch
 
 import pytest
+from command_line import printed
 from parlour.envs.core.registry import GAMES
 from parlour.training import cli
 
@@ -56,8 +57,7 @@ def test_the_game_of_a_page_keeps_the_laws_is_solved_and_listed(tmp_path, monkey
         ),
         ("list", ["--options", "cards=3"], "- `cards`, such as 3\n"),
     ):
-        assert cli.main([command, "high_card:game", *options]) == 0
-        assert words in capsys.readouterr().out
+        assert words in printed(capsys, command, "high_card:game", *options)
 
 
 @pytest.mark.slow

@@ -1,15 +1,13 @@
 """The figures of the zoo stand beside the command that prints them. The cheap ones are printed again here."""
 
-import json
 import re
 import shlex
 from pathlib import Path
 
 import pytest
+from command_line import facts
 from parlour import zoo
-from parlour.training import cli
 
-HERE = Path(__file__).parents[1]
 CHEAP = ("evaluate exploit zoo:kuhn", "evaluate zoo:auction", "evaluate zoo:bargaining")
 """How the commands begin that are run again."""
 NUMBER = r"[+−-]?\d+\.\d+"
@@ -17,7 +15,7 @@ NUMBER = r"[+−-]?\d+\.\d+"
 
 def figures(page, first):
     """Yield the command, opponent, mean, low and high of each row of a table; an exact figure is its own interval."""
-    text = (HERE / page).read_text("utf-8")
+    text = (Path(__file__).parents[1] / page).read_text("utf-8")
     table = re.search(rf"\| {first} \|.*?\n\n", text, re.S)[0]
     command = ""
     for row in table.strip().splitlines()[2:]:
@@ -45,8 +43,7 @@ def test_the_front_page_has_the_figures_of_the_whole_table():
 
 def printed(capsys, words):
     """What the opponents win from the policy, by name, as a command prints it."""
-    assert cli.main([*shlex.split(words), "--json"]) == 0
-    report = json.loads(capsys.readouterr().out)
+    report = facts(capsys, *shlex.split(words))
     if not words.startswith("evaluate exploit"):
         return {row["against"]: row["wins_from_it"]["mean"] for row in report["results"]}
     return {row["opponent"]: row["mean"] for row in report["opponents"]}

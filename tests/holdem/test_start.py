@@ -5,12 +5,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from command_line import facts
 from parlour import envs
 from parlour.envs.core import chance
 from parlour.envs.core.rng import streams
 from parlour.envs.holdem.hands import card_name
 from parlour.envs.holdem.ranges import HOLDINGS, weights_of
-from parlour.training import cli
 from parlour.training.evaluation.exact import flat_tree, values
 from parlour.wrappers.policies.loading import make_policy
 
@@ -61,8 +61,7 @@ def test_a_game_from_the_river_is_solved_and_its_value_is_that_of_its_tree(tmp_p
         f"{name}={json.dumps(value) if name != 'board' else value}"
         for name, value in {**RIVER, "ranges": ranges}.items()
     ]
-    assert cli.main(["solve", "holdem", "--options", *words, "--method", "cfr+", "--target", "0.001", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    told = facts(capsys, "solve holdem --options", *words, "--method", "cfr+", "--target", "0.001")
     assert told["nash_conv"] < 0.001
     game = envs.game("holdem", **RIVER, ranges=ranges)
     policy = make_policy(told["policy"], game, seed=1)

@@ -8,7 +8,7 @@ import threading
 import time
 
 import pytest
-from command_line import address
+from command_line import address, printed
 from live.event_loops import run
 from live.processes import SIGNALS, command
 from mafia_players import (
@@ -49,10 +49,6 @@ HIDDEN = {"ROLES_ASSIGNED", "NIGHT_ACTION_SUBMITTED", "INVESTIGATION_RESULT", "A
 def played(**settings):
     match = table(**settings)
     return match.events, run(match.play())
-
-
-def five():
-    return [scripted(seat) for seat in range(5)]
 
 
 # The lifecycle.
@@ -109,7 +105,7 @@ async def test_a_watcher_that_fails_costs_nothing(caplog):
     def watch(event):
         raise OSError("disk full")
 
-    result = await MafiaHost(FIVE, seed=1, on_event=watch).play(five())
+    result = await MafiaHost(FIVE, seed=1, on_event=watch).play([scripted(seat) for seat in range(5)])
     assert result.winner and not result.faults and "who watches failed at GAME_ENDED" in caplog.text
 
 
@@ -197,8 +193,7 @@ def test_reasons_are_bounded_and_those_of_an_illegal_choice_are_left_out():
 def test_matches_side_by_side_are_logged_one_after_another(tmp_path, capsys):
     log, alone = tmp_path / "log.jsonl", tmp_path / "alone.jsonl"
     command = ["host", "mafia", "--players", "5", "--seed", "3", "--matches", "5"]
-    assert cli.main([*command, "--parallel", "3", "--log", str(log)]) == 0
-    shown = capsys.readouterr().out
+    shown = printed(capsys, *command, "--parallel", "3", "--log", str(log))
     assert "5 matches: town" in shown and "Alice:" not in shown  # statements of several matches would mix
     assert cli.main([*command, "--quiet", "--log", str(alone)]) == 0
 
@@ -320,8 +315,7 @@ def test_threads_and_loops_of_agents_end_with_the_match():
 
 def test_host_command_plays_in_words_and_writes_a_log_that_replays(tmp_path, capsys):
     log = tmp_path / "log.jsonl"
-    assert cli.main(["host", "mafia", "--players", "5", "--seed", "3", "--matches", "2", "--log", str(log)]) == 0
-    shown = capsys.readouterr().out
+    shown = printed(capsys, "host mafia --players 5 --seed 3 --matches 2 --log", str(log))
     assert "2 matches: town" in shown and "Alice: " in shown and "— Night 1" in shown and "— Day 1" in shown
     assert "DAY_" not in shown and "_ACTIONS" not in shown and "p1" not in shown
     assert match_log.replay(log).table.done

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from aiohttp import web
+from command_line import printed
 from live.poker_client import CALLER, hosting
 from live.poker_options import play
 from live.small_server import served
@@ -35,8 +36,7 @@ def test_a_hand_says_what_was_gained_and_an_end_says_why(capsys, monkeypatch):
         return SimpleNamespace(reason="busted")
 
     monkeypatch.setattr("parlour.training.commands.deploy.play", played)
-    assert cli.main(["deploy", "poker", "call", "--api", "http://127.0.0.1:1"]) == 0
-    told = capsys.readouterr().out
+    told = printed(capsys, "deploy poker call --api http://127.0.0.1:1")
     assert "hand 3: +6 chips, stack 206\n" in told and "hand 3: 12 chips from the pot\n" in told
     assert "4 hands" in told and "+0.50 big blinds per hand (95 %: -1.98 to +2.98)" in told
     assert "busted (no chips are left)" in told and messages.in_words("a word of the server") == "a word of the server"

@@ -14,11 +14,6 @@ from parlour.training.solving.resolving import ResolvingPolicy
 from policies import Always
 
 
-@pytest.fixture(scope="module")
-def heads_up():
-    return game("holdem", seats=2)
-
-
 def cards(*names):
     return np.array([card_number(name) for name in names], np.int8)
 

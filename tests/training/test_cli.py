@@ -10,7 +10,8 @@ from pathlib import Path
 
 import nim
 import pytest
-from command_line import line, run
+from command_line import facts, printed, run
+from forking import python
 from parlour import zoo
 from parlour.envs.core import registry
 from parlour.training import cli
@@ -24,17 +25,14 @@ TINY = ("--n-envs", "8", "--set", "n_steps=8", "batch_size=64", "net_arch=[8]", 
 
 
 def test_the_front_page_names_every_command(capsys):
-    for args in ((), ("--help",)):
-        code, out, _ = run(capsys, *args)
-        assert code == 0
+    for words in ("", "--help"):
+        out = printed(capsys, words)
         for name in cli.COMMANDS:
             assert f"  {name} " in out
 
 
 def test_it_runs_as_a_module():
-    done = subprocess.run([sys.executable, "-m", "parlour.training.cli", "--version"], capture_output=True, text=True)
-    assert done.returncode == 0
-    assert done.stdout.startswith("parlour ")
+    assert python("-m", "parlour.training.cli", "--version").startswith("parlour ")
 
 
 def test_a_game_of_ones_own_stands_in_place_of_a_name(capsys, tmp_path, monkeypatch):
@@ -151,16 +149,14 @@ SHARED = {
 """Options that several commands have: they are read once."""
 
 
-def pages():
-    """The commands, and those below them."""
-    return [*cli.COMMANDS, *(f"{name} {sub}" for name, subs in SUBCOMMANDS.items() for sub in subs)]
+PAGES = [*cli.COMMANDS, *(f"{name} {sub}" for name, subs in SUBCOMMANDS.items() for sub in subs)]
 
 
-@pytest.mark.parametrize("name", pages())
+@pytest.mark.parametrize("name", PAGES)
 def test_help_describes_every_option(capsys, name, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    code, page, _ = run(capsys, *name.split(), "--help")
-    assert code == 0 and page.startswith(f"parlour {name}")
+    page = printed(capsys, name, "--help")
+    assert page.startswith(f"parlour {name}")
     assert max(map(len, page.splitlines())) <= 80
     options = set(re.findall(r"(?m)^│ [ *]*--(?!no-)([\w-]+)", page))
     own = options if name in ("train", "evaluate") else options - SHARED
@@ -174,8 +170,7 @@ def test_the_help_of_evaluate_loads_little_and_comes_at_once():
         "print(len([name for name in sys.modules if name.startswith('parlour')]), 'numba' in sys.modules,"
         " time.process_time())"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    modules, numba, seconds = done.stdout.splitlines()[-1].split()
+    modules, numba, seconds = python("-c", code).splitlines()[-1].split()
     assert int(modules) <= 40 and numba == "False" and float(seconds) < 1
 
 
@@ -204,10 +199,7 @@ def test_a_traceback_can_be_had(monkeypatch):
 
 
 def test_evaluate_as_json(capsys):
-    command = "evaluate tight --against call --deals 40 --seats 3 --options ante=1 --json"
-    code, out, _ = line(capsys, command)
-    assert code == 0
-    report = json.loads(out)
+    report = facts(capsys, "evaluate tight --against call --deals 40 --seats 3 --options ante=1")
     assert report["options"]["seats"] == 3
     assert report["options"]["ante"] == 1
     (row,) = report["results"]
@@ -265,11 +257,8 @@ def test_list_shows_games_bots_the_zoo_presets_and_runs(capsys, tmp_path, monkey
     assert found["runs"] == [
         {"run": "old", "game": "holdem-v0", "algorithm": "maskable_ppo", "timesteps": 256, "preset": "holdem"}
     ]
-    code, out, _ = run(capsys, "list", "zoo")
-    assert code == 0
-    assert re.search("zoo:holdem +│ 2 to 10 ", out)
-    code, out, _ = run(capsys, "list", "presets", "runs")
-    assert code == 0
+    assert re.search("zoo:holdem +│ 2 to 10 ", printed(capsys, "list zoo"))
+    out = printed(capsys, "list presets runs")
     assert "bargaining-public" in out and "old" in out and "tight" not in out
 
 

@@ -1,12 +1,10 @@
 """Every policy with every policy: matrices, gaps, mixed teams."""
 
-import json
-
 import numpy as np
 import pytest
+from command_line import facts, printed
 from parlour.envs import game
 from parlour.envs.core.rng import streams
-from parlour.training import cli
 from parlour.training.evaluation.cross_play import Matrix, Mixed, count_of_matches, cross_play, finished
 from parlour.wrappers.policies.loading import make_policy
 from policies import Counted
@@ -57,26 +55,19 @@ def test_newcomers_have_their_seats_in_every_match(count, share):
 
 
 def test_the_command_prints_a_matrix_and_json(capsys):
-    args = ["evaluate", "crossplay", "random", "call", "--game", "holdem", "--seats", "2", "--deals", "30"]
-    assert cli.main(args) == 0
-    assert "worst:" in capsys.readouterr().out
-    assert cli.main([*args, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    words = "evaluate crossplay random call --game holdem --seats 2 --deals 30"
+    assert "worst:" in printed(capsys, words)
+    found = facts(capsys, words)
     assert found["matrices"][0]["title"] == "return of the row in one seat, column in the other seat"
     assert len(found["matrices"][0]["cells"]) == 4
 
 
 def test_teams_and_evaluate_take_mixed_teams_and_ablations(capsys):
-    teams = ["evaluate", "teams", "mafia"]
-    more = "town=loyal+random town=loyal+random:1 --seats 5 --deals 20 --json --mute mafia --scramble town"
-    assert cli.main([*teams, *more.split()]) == 0
-    found = json.loads(capsys.readouterr().out)
+    more = "town=loyal+random town=loyal+random:1 --seats 5 --deals 20 --mute mafia --scramble town"
+    found = facts(capsys, f"evaluate teams mafia {more}")
     assert [row["policies"]["town"] for row in found] == ["loyal+random", "loyal+random:1"]
-    ablated = ["evaluate", "mixed", "--game", "mafia", "--seats", "5", "--against", "loyal", "--deals", "2", "--mute"]
-    assert cli.main(ablated) == 0
-    assert "mixed, mute at mafia" in capsys.readouterr().out
-    assert cli.main([*ablated, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["mute"] is True
-    four = ["evaluate", "tight", "--game", "holdem", "--seats", "4", "--deals", "10", "--json", "--raw"]
-    assert cli.main([*four, "--against", "call+maniac"]) == 0
-    assert [row["against"] for row in json.loads(capsys.readouterr().out)["results"]] == ["call+maniac"]
+    ablated = "evaluate mixed --game mafia --seats 5 --against loyal --deals 2 --mute"
+    assert "mixed, mute at mafia" in printed(capsys, ablated)
+    assert facts(capsys, ablated)["mute"] is True
+    four = "evaluate tight --game holdem --seats 4 --deals 10 --raw --against call+maniac"
+    assert [row["against"] for row in facts(capsys, four)["results"]] == ["call+maniac"]

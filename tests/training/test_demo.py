@@ -2,8 +2,8 @@ import io
 import shlex
 
 import pytest
+from command_line import printed
 from needs import library
-from parlour.training import cli
 from parlour.training.commands.demo import _tell_next
 from parlour.training.terminal.console import Console
 from parlour.wrappers.logs.match_log import read
@@ -31,8 +31,7 @@ def test_the_next_commands_may_be_copied(virtual, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_the_whole_road(tmp_path, capsys):
     args = ["--minutes", "0.05", "--deals", "50", "--hands", "12", "--seed", "1", "--runs", str(tmp_path)]
-    assert cli.main(["demo", *args]) == 0
-    out = capsys.readouterr().out
+    out = printed(capsys, "demo", *args)
     (folder,) = tmp_path.iterdir()
     game, policy = load_run(folder)
     assert game.seats == 2

@@ -2,14 +2,13 @@
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import simulated_learner
 import tiny
+from forking import python
 from parlour.envs import game
 from parlour.training.algorithms.selfplay import Learner
 from parlour.training.learning.collector import Collector, RolloutBatch
@@ -121,16 +120,8 @@ def test_a_mistake_in_a_process_reaches_the_learner():
 def test_the_engine_of_a_gpu_collects_what_the_cpu_would_and_resumes(tmp_path):
     """Numba's simulator is the GPU, in a process of its own (see `simulated_learner`)."""
     script = Path(simulated_learner.__file__)
-    done = subprocess.run(
-        [sys.executable, script, tmp_path],
-        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        cwd=script.parent,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert done.stdout.splitlines() == [
+    told = python(script, tmp_path, NUMBA_ENABLE_CUDASIM="1", NUMBA_DISABLE_JIT="1")
+    assert told.splitlines() == [
         "actors=2: the engine gpu has only actors=1",
         "opponent_tables=0.5: the engine gpu has only opponent_tables=0",
     ]

@@ -7,11 +7,6 @@ from parlour.wrappers.policies.loading import make_policy
 from policies import Always
 
 
-@pytest.fixture(scope="module")
-def heads_up():
-    return game("holdem", seats=2)
-
-
 def test_callers_tie_exactly_because_deals_are_duplicate(heads_up):
     call = heads_up.bots["call"](heads_up, 1)
     score = evaluate(call, heads_up, [heads_up.bots["call"](heads_up, 2)], deals=50, seed=3)

@@ -1,8 +1,7 @@
 """How many figures a policy solves."""
 
-import json
-
 import pytest
+from command_line import facts, printed
 from parlour import envs
 from parlour.training import cli
 from parlour.training.evaluation.games.tangram import SETS, built
@@ -39,14 +38,12 @@ def test_the_sets_are_held_out():
 
 
 def test_the_command(capsys):
-    assert cli.main(["evaluate", "held-out", "greedy", "--against", "random", "--deals", "4", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = facts(capsys, "evaluate held-out greedy --against random --deals 4")
     assert [(one["set"], one["policy"]) for one in found] == [
         (name, policy) for name in SETS for policy in ("greedy", "random")
     ]
     assert all(0 <= one["iou"]["mean"] <= 1 for one in found)
-    assert cli.main(["evaluate", "held-out", "greedy", "--deals", "4", "--against"]) == 0
-    assert "held-out" in capsys.readouterr().out
+    assert "held-out" in printed(capsys, "evaluate held-out greedy --deals 4 --against")
 
 
 def test_a_run_of_another_game_builds_no_figures(tmp_path, capsys):

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import three_cards
+from command_line import printed
 from parlour import envs
 from parlour.envs import Capabilities, Teams
-from parlour.training import cli
 from parlour.training.commands.lookup import SEARCHES
 from parlour.training.evaluation.cross_play import play_teams
 from parlour.training.evaluation.games import Measures, best_response, compare, games_with, measures
@@ -82,6 +82,5 @@ def test_every_team_needs_a_policy():
 
 def test_the_command_knows_any_game_with_teams(capsys, monkeypatch):
     monkeypatch.setitem(envs.GAMES, "three_cards-v0", partners)
-    assert cli.main(["evaluate", "teams", "three_cards", "left=random", "--deals", "20"]) == 0
-    out = capsys.readouterr().out
+    out = printed(capsys, "evaluate teams three_cards left=random --deals 20")
     assert "left wins" in out and "right wins" in out

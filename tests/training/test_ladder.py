@@ -1,13 +1,12 @@
 """The ladder of several policies, and its page."""
 
 import html
-import json
 import re
 
 import numpy as np
 import pytest
+from command_line import facts, printed
 from parlour.envs import game
-from parlour.training import cli
 from parlour.training.evaluation.cross_play import cross_play, ladder
 from parlour.wrappers.policies.loading import make_policy
 
@@ -28,14 +27,12 @@ def test_a_ladder_is_sorted_by_the_means_of_what_each_wins_from_the_others(name,
 def test_the_command_writes_a_page_with_ratings_and_games(capsys, tmp_path):
     out = tmp_path / "pages" / "ladder.html"
     args = ["evaluate", "crossplay", "honest", "maniac", "random", "--game", "kuhn", "--deals", "40", "--samples", "2"]
-    assert cli.main([*args, "--ladder", str(out), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["ladder"]
+    found = facts(capsys, *args, "--ladder", str(out))["ladder"]
     assert {row["name"] for row in found["standings"]} == {"honest", "maniac", "random"}
     assert found["page"] == str(out)
     page = out.read_text("utf-8")
     (replay,) = re.findall(r'srcdoc="([^"]*)"', page)
     assert "sample games" in html.unescape(replay)
     assert html.unescape(replay).count("\n") > 100  # a script on one line would end at its first comment
-    assert cli.main([*args[:-1], "0", "--ladder", str(out)]) == 0
-    assert "ladder of kuhn-v0" in capsys.readouterr().out
+    assert "ladder of kuhn-v0" in printed(capsys, *args[:-1], "0", "--ladder", str(out))
     assert "srcdoc" not in out.read_text("utf-8")

@@ -12,12 +12,11 @@ from parlour.training.learning.networks import build, numpy_network, seat_column
 from parlour.training.learning.settings import SelfPlayConfig
 from parlour.wrappers.policies.mlp import MlpPolicy
 
-KINDS = ["mlp", "residual", "seats"]
 SHAPES = {"stack": (3,), "pot": (2,), "role": (3, 2), "me": (1,)}
 LAYOUT = Layout([Slice(path, shape, 0, 1, "") for path, shape in SHAPES.items()])
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["mlp", "residual", "seats"])
 @pytest.mark.parametrize("hidden", [(16, 16, 16), (16, 8), (8,), ()])
 def test_numpy_gives_the_numbers_of_torch(tmp_path, kind, hidden):
     torch.manual_seed(1)

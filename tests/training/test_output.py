@@ -13,25 +13,17 @@ from parlour.training.terminal.console import Console, counting_bar, training_ba
 from rich.table import Table
 
 
-def shown(width, table):
-    out = StringIO()
-    Console(file=out, width=width).print(table)
-    return out.getvalue()
-
-
-def wide_table():
+@pytest.mark.parametrize("width", [20, 30, 40, 55, 70, 80, 200])
+def test_no_number_and_no_name_is_cut(width):
     table = Table("against", "return", "95 % interval", "wins from it", "95 % interval", "deals", title="a policy")
     for column in table.columns[1:]:
         column.justify = "right"
     table.add_row(
         "a-run-with-a-long-name-2026", "[green]+16.54[/]", "+16.45 to +16.64", "-25.25", "-25.51 to -24.98", "20,000"
     )
-    return table
-
-
-@pytest.mark.parametrize("width", [20, 30, 40, 55, 70, 80, 200])
-def test_no_number_and_no_name_is_cut(width):
-    text = shown(width, wide_table())
+    out = StringIO()
+    Console(file=out, width=width).print(table)
+    text = out.getvalue()
     for number in ("+16.54", "+16.45", "+16.64", "-25.25", "-25.51", "-24.98", "20,000"):
         assert number in text, text
     assert "…" not in text

@@ -6,6 +6,8 @@ import endpoint
 import numpy as np
 import pytest
 import rock_paper_scissors
+from beginnings import episode
+from command_line import printed
 from live.table_people import Program
 from needs import library
 from parlour.envs import Action, AgentResponse, GameEnv, game
@@ -20,11 +22,6 @@ from parlour.wrappers.logs.match_log import read, replay
 from random_play import states
 from rich.console import Console
 from rich.live import Live
-
-
-@pytest.fixture(scope="module")
-def heads_up():
-    return game("holdem", seats=2)
 
 
 def screen():
@@ -106,8 +103,7 @@ def test_a_hidden_choice_is_not_told_and_an_open_one_is():
         shown, person = [], HumanAgent()
         match = TerminalMatch(table, [playing(AgentResponse(bot)), person], ["bot", "me"], screen())
         match.show = lambda *what, shown=shown: shown.append(what)
-        env = GameEnv(table)
-        env.reset(seed=1)
+        env = episode(table)
         match._turn(env, None)
         assert [headline for headline, *_ in shown] == [f"{table.agents[0]} (bot): {words}"]
 
@@ -137,8 +133,7 @@ def test_a_narrow_terminal_shows_the_match_and_its_questions(columns, heads_up, 
         match.play(1, seed=3)
     assert match.played == 1 and console.file.getvalue()
     monkeypatch.setenv("COLUMNS", str(columns))
-    env = GameEnv(heads_up)
-    env.reset(seed=3)
+    env = episode(heads_up, seed=3)
     asked = io.StringIO()
     asked.isatty = lambda: True
     assert HumanAgent(io.StringIO("fold\n"), asked).respond(env.turn_state(env.agent_selection)).action == Action(
@@ -184,8 +179,7 @@ def test_a_choice_is_made_by_the_word_that_is_shown(name):
 def test_on_the_command_line_with_a_log(capsys, tmp_path):
     log = tmp_path / "match.jsonl"
     args = ["play", "holdem", "--agents", "call", "tight", "maniac", "--matches", "2", "--delay", "0", "--seed", "5"]
-    assert cli.main([*args, "--log", str(log)]) == 0
-    out = capsys.readouterr().out
+    out = printed(capsys, *args, "--log", str(log))
     assert "player_2" in out
     assert "big blinds" in out
     assert [entry["kind"] for entry in read(log)].count("match") == 2

@@ -9,6 +9,7 @@ import time
 import pytest
 import tiny
 import torch
+from command_line import printed
 from parlour.envs import game
 from parlour.training import cli
 from parlour.training.algorithms.selfplay import Learner
@@ -53,11 +54,6 @@ def trained(folder, name, callback, **settings):
     return train(load_config("kuhn", run=folder / name, **{**TINY, **settings}), callbacks=[callback])
 
 
-def make(**settings):
-    config = SelfPlayConfig(game="kuhn", **{**TINY, **settings})
-    return Learner(config, game("kuhn"), League(1, 1.0, {}, 0))
-
-
 def test_a_killed_actor_costs_its_batch_and_nothing_else(connected, tmp_path):
     killed = []
 
@@ -81,7 +77,7 @@ def test_a_killed_actor_costs_its_batch_and_nothing_else(connected, tmp_path):
 
 
 def test_old_batches_are_dropped_and_actors_that_always_fail_end_the_run(connected, monkeypatch):
-    learner = make(actors=1)
+    learner = Learner(SelfPlayConfig(game="kuhn", **{**TINY, "actors": 1}), game("kuhn"), League(1, 1.0, {}, 0))
     learner.engine.begin()
     learner.engine.rollout(0, learner._weights())  # a call with version 0 is running now
     batches = learner.engine.rollout(9, learner._weights())
@@ -134,11 +130,8 @@ def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path, capsys, monkeypat
 
 
 def test_cells_in_a_cluster_are_those_of_this_machine_and_errors_are_their_own(connected, capsys):
-    kuhn = ["random", "equilibrium", "maniac", "--game", "kuhn", "--deals", "50", "--json"]
-    printed = []
-    for more in ([], ["--ray", connected.address]):
-        assert cli.main(["evaluate", "crossplay", *kuhn, *more]) == 0
-        printed.append(capsys.readouterr().out)
-    assert printed[0] == printed[1]
+    kuhn = ["evaluate", "crossplay", "random", "equilibrium", "maniac", "--game", "kuhn", "--deals", "50", "--json"]
+    here, there = (printed(capsys, *kuhn, *more) for more in ([], ["--ray", connected.address]))
+    assert here == there
     with pytest.raises(ValueError, match="not this"):
         Workers(ray=connected.address).run([Task(refuse)])

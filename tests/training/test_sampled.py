@@ -1,10 +1,10 @@
 """Solving from samples: the exact solver's measure falls, seeds repeat, checkpoints go on."""
 
-import json
 from functools import cache
 
 import numpy as np
 import pytest
+from command_line import facts
 from parlour import envs
 from parlour.envs.core.rng import GOLDEN
 from parlour.training import cli
@@ -60,15 +60,14 @@ def test_a_seed_repeats_every_number_and_parts_do_not_matter():
 
 def test_the_command_goes_on_from_its_checkpoint(tmp_path, capsys):
     file, state = tmp_path / "kuhn.npz", tmp_path / "state.npz"
-    words = f"solve kuhn --method sampled-linear --seed 2 --json --out {file} --checkpoint {state}".split()
+    words = f"solve kuhn --method sampled-linear --seed 2 --out {file} --checkpoint {state}"
     for iterations in (1_000, 5_000):
-        assert cli.main([*words, "--iterations", str(iterations)]) in (None, 0)
-        facts = json.loads(capsys.readouterr().out)
-        assert facts["iterations"] == iterations
+        told = facts(capsys, words, "--iterations", str(iterations))
+        assert told["iterations"] == iterations
     game = envs.game("kuhn")
     tree = flat_tree(game)
     found = nash_conv(tree, tree.strategy_of(load_policy(file)))
-    assert found == pytest.approx(facts["nash_conv"], abs=1e-6)
+    assert found == pytest.approx(told["nash_conv"], abs=1e-6)
     whole = SampledSolver(deals("kuhn"), sampling=Sampling(seed=2))
     whole.run(5_000)
     assert found == pytest.approx(measured("kuhn", whole), abs=1e-6)

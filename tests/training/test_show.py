@@ -3,6 +3,7 @@
 import io
 
 import pytest
+from command_line import printed
 from needs import library
 from parlour.envs import GameEnv, game
 from parlour.training import cli
@@ -15,8 +16,7 @@ MATCH = ("bargaining", "--agents", "fair", "boulware", "--seed", "5")
 
 
 def test_watching_shows_one_table_that_changes(capsys):
-    assert cli.main(["play", *MATCH, "--screen", "--matches", "2", "--delay", "0"]) == 0
-    out = capsys.readouterr().out
+    out = printed(capsys, "play", *MATCH, "--screen", "--matches", "2", "--delay", "0")
     assert out.count("bargaining-v0") == 1  # no terminal: the last screen alone
     assert "over: " in out
     assert "boulware" in out
@@ -60,8 +60,7 @@ def test_the_screen_of_a_person_leaves_room_for_the_question(game_id, lines):
 
 def test_a_match_is_recorded_as_a_page_and_replayed_from_its_log(tmp_path, capsys):
     out, log = tmp_path / "films" / "match.html", tmp_path / "logs" / "match.jsonl"
-    assert cli.main(["play", *MATCH, "--matches", "2", "--out", str(out), "--log", str(log)]) == 0
-    assert f"written: {out}" in capsys.readouterr().out
+    assert f"written: {out}" in printed(capsys, "play", *MATCH, "--matches", "2", "--out", str(out), "--log", str(log))
     assert "fair, boulware" in out.read_text("utf-8")
     first = next(read(log))
     assert first["agent_ids"] == ["fair", "boulware"]

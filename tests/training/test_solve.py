@@ -1,12 +1,12 @@
 """Flat trees, exact values and best responses, CFR+ and its kin, `parlour solve` and the policy that it writes."""
 
-import json
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 import three_cards
+from command_line import facts, printed
 from parlour import envs
 from parlour.envs import Encoder, Layout
 from parlour.envs.core import chance
@@ -189,8 +189,7 @@ def test_a_tabular_policy_plays_its_table_and_any_legal_action_where_it_has_none
 
 def test_solve_writes_a_policy_that_plays(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert cli.main(["solve", "leduc", "--json", "--target", "0.001"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    told = facts(capsys, "solve leduc --target 0.001")
     assert told["nash_conv"] < 0.001
     assert told["value"] == pytest.approx(-0.0856, abs=1e-3)
     assert (told["information_sets"], told["policy"]) == (288, "leduc.npz")
@@ -202,5 +201,4 @@ def test_solve_writes_a_policy_that_plays(tmp_path, capsys, monkeypatch):
     with pytest.raises(ValueError, match="plays leduc-v0, not kuhn-v0"):
         make_policy("leduc.npz", envs.game("kuhn"))
 
-    assert cli.main(["solve", "kuhn"]) == 0
-    assert "-0.0555" in capsys.readouterr().out
+    assert "-0.0555" in printed(capsys, "solve kuhn")

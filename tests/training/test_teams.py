@@ -1,10 +1,10 @@
 """What each team of mafia wins, and how it plays."""
 
 import io
-import json
 
 import numpy as np
 import pytest
+from command_line import facts, printed
 from matches import match, night, talk, vote
 from parlour import envs
 from parlour.envs.core.rng import streams
@@ -95,19 +95,16 @@ def test_the_tables_are_legible_on_80_columns():
 
 def test_the_command_prints_every_combination(capsys):
     args = ["teams", "mafia", "mafia=loyal", "mafia=random", "--seats", "5", "7", "--deals", "40"]
-    assert cli.main(["evaluate", *args, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = facts(capsys, "evaluate", *args)
     assert [(one["seats"], one["policies"]) for one in found] == [
         (seats, {"town": "mixed", "mafia": mafia}) for seats in (5, 7) for mafia in ("loyal", "random")
     ]
     assert all(one["wins"]["mafia"]["games"] == 40 for one in found)
-    assert cli.main(["evaluate", *args]) == 0
-    assert "wins by team" in capsys.readouterr().out
+    assert "wins by team" in printed(capsys, "evaluate", *args)
 
 
 def test_no_table_is_empty(capsys):
-    assert cli.main(["evaluate", "teams", "mafia", "mafia=mixed", "town=mixed", "--seats", "5", "--deals", "20"]) == 0
-    out = capsys.readouterr().out
+    out = printed(capsys, "evaluate teams mafia mafia=mixed town=mixed --seats 5 --deals 20")
     assert "how they play" in out
     assert "compared with the first policy" not in out
 

@@ -1,15 +1,15 @@
 """Policies beside the closed forms: who plays the theory has no error, who does not has the error that follows."""
 
-import json
 import warnings
 
 import numpy as np
 import pytest
+from command_line import facts, printed
 from parlour import envs
-from parlour.training import cli
 from parlour.training.evaluation.games import compare
 from parlour.training.evaluation.games.bargaining import demands_by_turn
 from parlour.wrappers.policies.loading import make_policy
+from policies import Acting
 
 
 def lines(game, bot, **settings):
@@ -35,13 +35,9 @@ def test_the_mean_bid_hides_no_bias_and_the_single_bid_no_spread():
     game = envs.game("auction")
     truthful = make_policy("truthful", game)
 
-    class Coin:
-        random = np.random.default_rng(0)
-
-        def act(self, observations, masks):
-            return np.where(self.random.random(len(masks)) < 0.5, 0, truthful.act(observations, masks))
-
-    found = {line.name: line.learned for line in compare(Coin(), game, matches=40_000).lines}
+    random = np.random.default_rng(0)
+    coin = Acting(lambda seen, masks: np.where(random.random(len(masks)) < 0.5, 0, truthful.act(seen, masks)))
+    found = {line.name: line.learned for line in compare(coin, game, matches=40_000).lines}
     assert found["bid_error"] < 1.5
     assert found["each_bid_error"] == pytest.approx(25, abs=0.5)
 
@@ -88,23 +84,13 @@ def test_where_no_deal_exists_there_is_nothing_to_tell(public):
     assert all(line.learned is None for line in found.values())
 
 
-def report(capsys, *args):
-    code = cli.main(["evaluate", *args])
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
-
-
 def test_evaluate_prints_the_comparison(capsys):
-    args = ("fair", "--game", "bargaining", "--deals", "4", "--against", "random")
-    code, out, _ = report(capsys, *args)
-    assert code == 0 and "beside theory" in out and "surplus realised" in out
+    out = printed(capsys, "evaluate fair --game bargaining --deals 4 --against random")
+    assert "beside theory" in out and "surplus realised" in out
 
 
 def test_json_holds_the_comparison(capsys):
-    code, out, err = report(capsys, "equilibrium", "--game", "auction", "--deals", "50", "--json")
-    assert (code, err) == (0, "")
-    found = json.loads(out)
+    found = facts(capsys, "evaluate equilibrium --game auction --deals 50")
     assert found["theory"]["revenue"]["theory"] > 0
     assert found["theory"]["bid_error"]["learned"] < 1
-    code, out, _ = report(capsys, "call", "--deals", "4", "--against", "call", "--json")
-    assert json.loads(out)["theory"] is None
+    assert facts(capsys, "evaluate call --deals 4 --against call")["theory"] is None

@@ -15,7 +15,6 @@ from tiny import lines
 
 DATA = Path(__file__).parents[1] / "data" / "v0_2"
 RUNS = sorted(folder.name for folder in (DATA / "runs").iterdir())
-LOGS = sorted(file.stem for file in (DATA / "logs").iterdir())
 
 
 def played(its_game, policy):
@@ -65,7 +64,7 @@ def test_a_run_is_resumed(name, tmp_path):
     assert load_config(folder / "config.toml").total_timesteps == steps + 128
 
 
-@pytest.mark.parametrize("name", LOGS)
+@pytest.mark.parametrize("name", sorted(file.stem for file in (DATA / "logs").iterdir()))
 def test_a_match_log_is_replayed_to_the_same_payoffs(name):
     file = DATA / "logs" / f"{name}.jsonl"
     records = lines(file)

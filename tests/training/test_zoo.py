@@ -1,15 +1,14 @@
 """The zoo: its files, their cards, and `zoo:<game>` in the place of a run."""
 
-import json
 import runpy
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import facts, printed
+from forking import python
 from parlour import envs, zoo
 from parlour.envs.core.rollout import encoder_of, play_until_done, tables_with_seed
 from parlour.training import cli
@@ -121,19 +120,15 @@ def test_it_needs_neither_torch_nor_a_network():
         "auction = game('auction'); p = make_policy('zoo:auction', auction, seed=1)\n"
         "print(p.probabilities(np.zeros((1, p.inputs), np.float32), np.ones((1, p.outputs), np.int8)).shape)"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.startswith("(1, ")
+    assert python("-c", code).startswith("(1, ")
 
 
 def test_the_command_shows_all_policies_and_one_card(capsys):
-    assert cli.main(["list", "zoo", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)["zoo"]
+    rows = facts(capsys, "list zoo")["zoo"]
     assert [row["policy"] for row in rows] == [f"zoo:{name}" for name in zoo.names()]
     assert all(row["seats"] and row["budget"] and row["worst measure"] and row["figure"] for row in rows)
-    assert cli.main(["list", "zoo:leduc"]) == 0
-    assert "parlour solve leduc" in capsys.readouterr().out
-    assert cli.main(["list", "zoo:leduc", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["zoo:leduc"]["game"] == "leduc-v0"
+    assert "parlour solve leduc" in printed(capsys, "list zoo:leduc")
+    assert facts(capsys, "list zoo:leduc")["zoo:leduc"]["game"] == "leduc-v0"
 
 
 def test_taking_a_policy_writes_small_weights_and_a_measured_card(tmp_path, capsys, tool):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from command_line import line, printed
 from parlour import envs, zoo
 from parlour.envs.core.rollout import act_of, play_until_done, tables_with_seed
 from parlour.envs.core.turn_state import ActionResult
@@ -73,11 +74,9 @@ def test_a_policy_that_cannot_play_is_refused_with_one_sentence_everywhere(tmp_p
 
 
 def test_a_policy_elsewhere_is_evaluated_beside_theory_and_has_no_exact_best_response(capsys):
-    table = ["zoo:auction", "--seats", "3", "--deals", "4"]
-    assert cli.main(["evaluate", *table, "--against", "random"]) == 0
-    assert "beside theory" in capsys.readouterr().out
-    assert cli.main(["evaluate", "exploit", *table, "--decisions", "0"]) == 0
-    assert "plays on observations at the seats of its training" in " ".join(capsys.readouterr().err.split())
+    assert "beside theory" in printed(capsys, "evaluate zoo:auction --seats 3 --deals 4 --against random")
+    code, _, err = line(capsys, "evaluate exploit zoo:auction --seats 3 --deals 4 --decisions 0")
+    assert code == 0 and "plays on observations at the seats of its training" in " ".join(err.split())
 
 
 def test_an_arena_of_several_games_leaves_out_who_cannot_play_and_says_why(tmp_path, capsys):

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from command_line import printed
 from parlour.envs import Slice, game, holdem_v0
 from parlour.envs.core.compiled import compiled
 from parlour.training import cli
@@ -376,11 +377,9 @@ def test_a_damaged_table_of_strategies_is_refused(tmp_path, table):
 
 def test_the_solution_of_a_small_game_plays_with_its_own_options_only(tmp_path, capsys):
     dice = tmp_path / "my dice.npz"
-    assert cli.main(["solve", "kuhn", "--out", str(dice)]) == 0
-    assert "--options" not in capsys.readouterr().out
+    assert "--options" not in printed(capsys, "solve kuhn --out", str(dice))
     two = ["liars_dice", "--options", "faces=2"]
-    assert cli.main(["solve", *two, "--out", str(dice)]) == 0
-    hint = shlex.split(capsys.readouterr().out.rpartition(": parlour ")[2])
+    hint = shlex.split(printed(capsys, "solve", *two, "--out", str(dice)).rpartition(": parlour ")[2])
     assert hint == ["play", *two, "--agents", str(dice), "random"]
     message = "with faces=2, not liars_dice-v0 with faces=6; it knows no other game: .* --options faces=2$"
     with pytest.raises(ValueError, match=message):
