@@ -16,17 +16,13 @@ from benchmarks.__main__ import main  # noqa: E402
 from benchmarks.environments import VECTOR_TABLES  # noqa: E402
 
 
-def rows(capsys, *args):
-    assert main(["--quick", "--json", *args]) == 0
-    return {row["name"]: row for row in json.loads(capsys.readouterr().out)}
-
-
 @pytest.mark.slow
 def test_quick_figures_of_what_needs_no_peer(capsys, monkeypatch):
     # Timed figures are never held against their targets here: a test machine is busy.
     monkeypatch.setattr("benchmarks.__main__.measure", lambda name: lambda seconds: measure(name)(seconds / 20))
     monkeypatch.setattr("benchmarks.environments.VECTOR_TABLES", VECTOR_TABLES[:2])
-    found = rows(capsys, "vector", "aec", "protocol", "godot", "memory")
+    assert main(["--quick", "--json", "vector", "aec", "protocol", "godot", "memory"]) == 0
+    found = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
     live = {f"{name}-{part}" for name in ("protocol", "godot") for part in ("p50", "p99")}
     vector = {f"vector-{name}{part}" for name in ("2", "6") for part in ("", "-writing", "-observing")}
     assert set(found) == {*vector, "raw-env", "env", "memory", "memory-tables", *live}

@@ -20,13 +20,12 @@ from parlour.training.commands import MERGED, SUBCOMMANDS
 
 HERE = Path(__file__).parents[1]
 DOCS = HERE / "docs"
-INTROS = DOCS / "games" / "intro"
 sys.path.insert(0, str(DOCS))  # of the modules beside it
 page_of_settings = importlib.import_module("settings")
 PAGES = [
     *(HERE / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING")),
     # The introductions stand in the games' pages.
-    *(page for page in sorted(DOCS.rglob("*.md")) if page.parent not in (INTROS, DOCS / "api")),
+    *(page for page in sorted(DOCS.rglob("*.md")) if page.parent not in (DOCS / "games" / "intro", DOCS / "api")),
 ]
 NAMES = [str(page.relative_to(HERE)) for page in PAGES]
 checkout = pytest.mark.skipif(not (HERE / "envs").is_dir(), reason="links lead into the checkout")

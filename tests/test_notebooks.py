@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
-NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 NOISE = re.compile(r"/(?:home|root|tmp|var|usr|opt|mnt|work)/\w|\w:\\\\|Traceback|Warning\b|\d+%\|")
 """Paths of a machine, complaints, progress bars."""
 
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="an installed wheel has no notebooks")
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.ipynb")), ids=lambda path: path.stem)
 def test_a_notebook_reads_well(path):
     assert path.stat().st_size < 400_000
     cells = [cell for cell in json.loads(path.read_text("utf-8"))["cells"] if cell["cell_type"] == "code"]

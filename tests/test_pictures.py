@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import gymnasium
 import numpy as np
 import pytest
+from beginnings import episode
 from cases import CASES, SMALL
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -165,8 +166,7 @@ def test_numbers_as_people_write_them(value, words):
 
 def test_a_frame_of_every_game(game_id):
     library("resvg_py")
-    env = envs.make(game_id, render_mode="rgb_array")
-    env.reset(seed=1)
+    env = episode(game_id, render_mode="rgb_array")
     frame = env.render()
     assert (frame.shape, frame.dtype) == ((480, 640, 3), np.uint8)
     assert len(np.unique(frame.reshape(-1, 3), axis=0)) > 20
@@ -177,8 +177,7 @@ def test_a_window_follows_the_game(monkeypatch):
     pygame = library("pygame")
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     monkeypatch.setattr(window, "FPS", 1000)
-    env = envs.make("bargaining", render_mode="human")
-    env.reset(seed=1)
+    env = episode("bargaining", render_mode="human")
     first = pygame.surfarray.array3d(pygame.display.get_surface())
     env.step(40)
     then = pygame.surfarray.array3d(pygame.display.get_surface())

@@ -11,10 +11,6 @@ from parlour.wrappers.policies.loading import make_policy
 FINE = 251  # steps of 0.4
 
 
-def gain(game, bot):
-    return best_response(make_policy(bot, game, seed=1), game).score.mean
-
-
 @pytest.mark.parametrize(
     "options",
     [{"rule": "all-pay", "seats": 4}, {"reserve": 30}, {"entry_fee": 5}, {"seats": 4, "units": 2},
@@ -22,7 +18,8 @@ def gain(game, bot):
     ids=str,
 )  # fmt: skip
 def test_nothing_gains_from_an_equilibrium_but_what_the_grid_leaves(options):
-    assert gain(envs.game("auction", bids=FINE, **options), "equilibrium") == pytest.approx(0.1, abs=0.1)
+    game = envs.game("auction", bids=FINE, **options)
+    assert best_response(make_policy("equilibrium", game, seed=1), game).score.mean == pytest.approx(0.1, abs=0.1)
 
 
 class Fixed:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from beginnings import episode
 from parlour import envs
 from parlour.envs import Action
 
@@ -9,9 +10,7 @@ from parlour.envs import Action
 def auction(valuations, **options):
     """An environment in which every seat's valuation is known."""
     fixed = [(value, value) for value in valuations]
-    env = envs.make("auction", seats=len(valuations), valuations=fixed, **options)
-    env.reset(seed=0)
-    return env
+    return episode("auction", seats=len(valuations), valuations=fixed, **options, seed=0)
 
 
 def bid(env, *amounts):
@@ -106,11 +105,9 @@ def test_valuations_lie_around_a_hidden_number(values):
 
 
 def test_the_winner_of_a_common_value_gets_the_hidden_number():
-    env = envs.make("auction", values="common", valuations=(25, 225), noise=20)
-    env.reset(seed=3)
+    env = episode("auction", values="common", valuations=(25, 225), noise=20, seed=3)
     assert bid(env, 10, 20) == [0, pytest.approx(float(env.table.centre) - 20, abs=0.005)]
-    env = envs.make("auction", values="affiliated", valuations=(25, 225), noise=20)
-    env.reset(seed=3)
+    env = episode("auction", values="affiliated", valuations=(25, 225), noise=20, seed=3)
     assert bid(env, 10, 20) == [0, pytest.approx(float(env.table.valuation[1]) - 20, abs=0.005)]
 
 

@@ -1,15 +1,14 @@
 """Bargaining's rules by named situation (`unfair-split` of the TurnState platforms)."""
 
 import pytest
+from beginnings import episode
 from parlour import envs
 from parlour.envs import Action
 
 
 def negotiation(**options):
     """An environment in which player_0's reservation value is 20 and player_1's 30, unless `options` say otherwise."""
-    env = envs.make("bargaining", **{"reservations": [(20, 20), (30, 30)], **options})
-    env.reset(seed=0)
-    return env
+    return episode("bargaining", **{"reservations": [(20, 20), (30, 30)], **options}, seed=0)
 
 
 def play(env, *moves):

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import three_cards
+from beginnings import episode
 from gymnasium.spaces import Dict
 from parlour import envs
 from parlour.envs import Action, AgentResponse, Capabilities, GameEnv, MessageIntent, Talk, holdem_v0
@@ -14,9 +15,7 @@ from parlour.envs.core.turn_state import MESSAGE_LENGTH, MESSAGES_PER_TURN
 
 
 def table(**options):
-    env = envs.make("holdem", **{"seats": 3, "button": 0, **options})
-    env.reset(seed=7)
-    return env
+    return episode("holdem", **{"seats": 3, "button": 0, **options}, seed=7)
 
 
 def say(content="hello", scope="public", to=None):
@@ -259,8 +258,7 @@ def test_the_payload_space_samples_by_the_mask_of_the_observation_or_by_gymnasiu
 def test_a_payload_that_keeps_the_turn_gives_no_reward_again():
     game = envs.game("holdem", seats=2, hands=2, button=0)  # pays after every hand
     types = {**game.view.action_spaces, "message_only": Dict({})}
-    env = GameEnv(replace(game, view=replace(game.view, action_spaces=types)), action="payload")
-    env.reset(seed=1)
+    env = episode(replace(game, view=replace(game.view, action_spaces=types)), action="payload")
     env.step({"action_type": 0})  # the fold ends the first hand
     agent = env.agent_selection
     assert env.last()[1] == env.rewards[agent] != 0

@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import rock_paper_scissors
+from beginnings import episode
 from parlour import envs
 from parlour.envs.core.view import default_view
 from parlour.envs.testing import check, try_law
 
 
 def played(game, *actions):
-    env = envs.GameEnv(game)
-    env.reset(seed=1)
+    env = episode(game)
     for action in actions:
         env.step(action)
     return env

@@ -7,7 +7,6 @@ import pytest
 from parlour import envs
 
 RIVER = {"seats": 2, "button": 0, "start": "river", "board": "2c7dKhTs3s"}
-FIVE = {label: [0, 1] for label in "abcde"}
 REFUSED = [
     ("holdem", {"seats": 2, "stacks": [10, 0]}, "at least two above 0"),
     ("holdem", {"seats": 2, "stacks": 10, "ante": 9}, "stacks=10, ante=9, small_blind=1: two seats need more"),
@@ -54,7 +53,7 @@ REFUSED = [
     ("tangram", {"hidden": [0.9, 1]}, "are too rare: give a range"),
     ("tangram", {"modality": "pixel"}, "did you mean 'pixels'"),
     ("principal_agent", {"outcome_levels": {}}, "need 1 to 4 labels"),
-    ("principal_agent", {"outcome_levels": FIVE}, "need 1 to 4 labels"),
+    ("principal_agent", {"outcome_levels": {label: [0, 1] for label in "abcde"}}, "need 1 to 4 labels"),
     ("principal_agent", {"outcome_levels": {"a": "xy"}}, "a is 'xy': need the least score and the payment"),
     ("principal_agent", {"outcome_levels": {"a": [-1, 2]}}, "a, score=-1: need a number from 0 to 100"),
 ]

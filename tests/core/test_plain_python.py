@@ -31,14 +31,9 @@ def sum_of(cards):
     return total
 
 
-def arguments():
-    table = new_table(ROW, card=100, folded=True)
-    return table[0], np.int8(100), np.array([100, 100], np.int8)
-
-
 def test_numbers_have_64_bits_as_in_compiled_functions():
-    table, small, numbers = arguments()
-    table.card = 12  # a shift beyond 63 bits is not defined
+    table = new_table(ROW, card=12, folded=True)[0]  # a shift beyond 63 bits is not defined
+    small, numbers = np.int8(100), np.array([100, 100], np.int8)
     expected = 1 << 51, 112, 10_000, 2, 24
     assert interpreted(calculate)(table, small, numbers) == compiled(calculate)(table, small, numbers) == expected
     assert table.cards[0, 1] == 12

@@ -11,11 +11,6 @@ from parlour import envs
 from parlour.wrappers.live.arena.platform_games import platform_game
 
 
-def fresh(code):
-    """Run `code` in a new process outside the checkout; return what it prints as JSON."""
-    return json.loads(python("-c", code).splitlines()[-1])
-
-
 @pytest.mark.parametrize("name", ["holdem", "holdem-v0"])
 def test_a_game_is_found_by_name(name):
     assert envs.make(name, seats=3).possible_agents == ["player_0", "player_1", "player_2"]
@@ -105,7 +100,7 @@ def test_pettingzoo_and_gymnasium_know_it():
 def test_importing_loads_no_learning_plotting_or_network_library_and_starts_no_thread():
     code = "import sys, threading, json; before = threading.active_count(); import parlour.envs; "
     code += "print(json.dumps([sorted(sys.modules), threading.active_count() - before]))"
-    modules, threads = fresh(code)
+    modules, threads = json.loads(python("-c", code).splitlines()[-1])
     top = {name.split(".")[0] for name in modules}
     libraries = "torch stable_baselines3 sb3_contrib matplotlib pygame tensorboard aiohttp shapely pandas openai ray"
     assert not top & {*libraries.split(" "), "envs", "wrappers", "training"}

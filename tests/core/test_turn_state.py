@@ -4,7 +4,7 @@ import json
 
 import msgspec
 import pytest
-from parlour import envs
+from beginnings import episode
 from parlour.envs import Action, ActionResult, AgentResponse, AllowedAction, Message, MessageIntent, TurnState
 from parlour.envs.core.turn_state import MessageScope, refused
 
@@ -62,8 +62,7 @@ def test_a_refusal_can_always_travel_and_does_not_grow():
 
 @pytest.mark.parametrize("field", ["history", "actions", "last", "ante", "smallBlind"])
 def test_null_is_as_good_as_a_field_that_is_left_out(field):
-    env = envs.make("holdem", seats=2)
-    env.reset(seed=1)
+    env = episode("holdem", seats=2)
     state = env.turn_state(env.agent_selection)
     without = {name: value for name, value in state.game_state.items() if name != field}
     loaded = [

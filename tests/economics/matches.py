@@ -1,13 +1,14 @@
-"""One match by its payloads."""
+"""One match by its payloads, and many by bots."""
 
-from parlour import envs
-from parlour.envs import Action, GameEnv
+import numpy as np
+from beginnings import episode
+from parlour.envs import Action, play_until_done
+from parlour.envs.core.rollout import tables_with_seed
 
 
 def played(name, *actions, seed=1, **options):
     """Play payloads such as ``("send", {"amount": 3})`` or ``"pass"`` by whoever has the turn; all must be accepted."""
-    env = GameEnv(envs.game(name, **options))
-    env.reset(seed=seed)
+    env = episode(name, seed, **options)
     for action in actions:
         kind, payload = (action, {}) if isinstance(action, str) else action
         result = env.submit(env.agent_selection, Action(kind, payload))
@@ -27,3 +28,11 @@ def seen_as_our_own(env, state_of, ids, **told):
     assert place == seat
     assert (game.observation(table, seat) == game.observation(env.table, seat)).all()
     assert (game.mask(table, seat) == game.mask(env.table, seat)).all()
+
+
+def tables_after(game, *bots, count=1, seed=1):
+    """Return the tables after matches of bots, the last of which has all further seats, too."""
+    tables, seats = tables_with_seed(game, count, seed), np.minimum(np.arange(game.seats), len(bots) - 1)
+    policies = [game.bots[name](game, seed=1) for name in bots]
+    play_until_done(game, policies, tables, who=lambda rows: np.tile(seats, (len(rows), 1)))
+    return tables

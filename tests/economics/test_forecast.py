@@ -2,17 +2,11 @@
 
 import numpy as np
 import pytest
+from beginnings import record
 from parlour import envs
 
 PHASED = [name for name in envs.GAMES if envs.find(name)().capabilities.forecasts is not None]
 REPEATED = {"cournot-v0": {"rounds": 3}, "trust-v0": {"rounds": 2}, "voluntary_contribution-v0": {"rounds": 3}}
-
-
-def begun(game, seed=1):
-    table = game.tables(1)[0]
-    table.stream = seed
-    game.rules.reset(table)
-    return table
 
 
 def forecasts(game, table):
@@ -21,7 +15,7 @@ def forecasts(game, table):
 
 def test_cournot_pays_by_its_formula():
     game = envs.game("cournot")
-    [found] = forecasts(game, begun(game))
+    [found] = forecasts(game, record(game, 1))
     assert (found.action_type, len(found.numbers)) == ("submit_quantity", 101)
     others = {
         "if the other does the same": lambda q: q,
@@ -35,7 +29,7 @@ def test_cournot_pays_by_its_formula():
 
 def test_the_last_round_and_answers_without_a_number_are_assumed():
     cournot = envs.game("cournot", rounds=2)
-    table = begun(cournot)
+    table = record(cournot, 1)
     for quantity in (10, 40):
         cournot.rules.play(table, quantity)
     [found] = forecasts(cournot, table)
@@ -44,7 +38,7 @@ def test_the_last_round_and_answers_without_a_number_are_assumed():
     [found] = forecasts(cournot, table)  # the first has chosen, in secret: it counts as in the last round
     assert found.payoffs["if the other does as in the last round"][20] == (100 - 10 - 20 - 20) * 20
     ultimatum = envs.game("ultimatum")
-    table = begun(ultimatum)
+    table = record(ultimatum, 1)
     worth = ultimatum.turn_state(table, 0).game_state["my_reservation_value"]
     [found] = forecasts(ultimatum, table)
     assert found.payoffs == {"if the other answers accept": pytest.approx([q - worth for q in found.numbers])}
@@ -52,7 +46,7 @@ def test_the_last_round_and_answers_without_a_number_are_assumed():
 
 def test_several_numbers_have_a_constant_and_slopes():
     agency = envs.game("common_agency", p_high_low_effort=0.25, p_high_high_effort=0.75)
-    table = begun(agency)
+    table = record(agency, 1)
     [first] = forecasts(agency, table)
     agency.rules.play(table, 40)
     [second] = forecasts(agency, table)  # the last principal: only the agent answers
@@ -71,7 +65,7 @@ def test_what_is_certain_comes_true(name):
     game = envs.find(name)(**REPEATED.get(name, {}))
     chance, generator, tried = game.capabilities.chance, np.random.default_rng(3), 0
     for seed in range(4):
-        table = begun(game, seed)
+        table = record(game, seed)
         while not table.done:
             seat, certain = int(table.turn), {}
             for found in forecasts(game, table):

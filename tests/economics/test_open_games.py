@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from economics.matches import played, utilities
+from economics.matches import played, tables_after, utilities
 from parlour import envs
-from parlour.envs import Action, TurnState, play_until_done
-from parlour.envs.core.rollout import tables_with_seed
+from parlour.envs import Action, TurnState
 from parlour.envs.economics.centipede import is_taken
 
 
@@ -21,12 +20,9 @@ def offered(env):
     return {one.action_type for one in env.turn_state(env.agent_selection).allowed_actions}
 
 
-def matches(name, bot, count=20_000, **options):
+def matches(name, bot, **options):
     """Return the tables after matches of a bot with itself."""
-    game = envs.game(name, **options)
-    tables = tables_with_seed(game, count, 4)
-    play_until_done(game, [game.bots[bot](game, seed=1)], tables)
-    return tables
+    return tables_after(envs.game(name, **options), bot, count=20_000, seed=4)
 
 
 def test_a_push_doubles_both_piles_and_a_take_ends_it():

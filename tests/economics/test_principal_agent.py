@@ -1,10 +1,9 @@
 """Principal and agent: texts in payloads, questions and answers, scores that decide a payment, foreign states."""
 
 import pytest
-from economics.matches import played, seen_as_our_own, utilities
+from economics.matches import played, seen_as_our_own, tables_after, utilities
 from parlour import envs
-from parlour.envs import TurnState, play_until_done
-from parlour.envs.core.rollout import tables_with_seed
+from parlour.envs import TurnState
 
 NAME = "principal_agent"
 POST = "post_contract", {"task_description": "Write a poem.", "success_criteria": "It rhymes."}
@@ -56,8 +55,7 @@ def test_texts_are_messages_to_the_other():
 )
 def test_the_equilibrium_pays_least_and_refuses_a_loss(levels, expected):
     game = envs.game(NAME, outcome_levels=levels)
-    tables = tables_with_seed(game, 1, 5)
-    play_until_done(game, [game.bots["equilibrium"](game, seed=1)], tables)
+    tables = tables_after(game, "equilibrium", seed=5)
     assert tables["total"][0, :2].tolist() == [-expected, expected]
 
 

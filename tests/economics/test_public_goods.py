@@ -1,9 +1,8 @@
 """Public goods: a project by reports, voluntary contributions, and a provision point."""
 
 import pytest
-from economics.matches import played, utilities
+from economics.matches import played, tables_after, utilities
 from parlour import envs
-from parlour.envs import play_until_done
 from parlour.envs.core.rollout import tables_with_seed
 
 
@@ -64,8 +63,7 @@ def test_contributions_return_to_all():
 @pytest.mark.parametrize(("mpc", "each"), [(0.6, 10), (1.5, 30)])
 def test_giving_nothing_is_dominant_below_a_return_of_one(mpc, each):
     game = envs.game("voluntary_contribution", marginal_per_capita=mpc)
-    tables = tables_with_seed(game, 1, 1)
-    play_until_done(game, [game.bots["equilibrium"](game)], tables)
+    tables = tables_after(game, "equilibrium")
     assert tables["total"][0, :2].tolist() == [each, each]
 
 

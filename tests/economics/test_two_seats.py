@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from economics.matches import played, utilities
+from economics.matches import played, tables_after, utilities
 from parlour import envs
-from parlour.envs import Action, play_until_done
-from parlour.envs.core.rollout import tables_with_seed
+from parlour.envs import Action
 from parlour.envs.economics.war_of_attrition import mixed_time
 
 
@@ -15,10 +14,6 @@ def wait(time):
 
 def invest(amount):
     return "invest", {"amount": amount}
-
-
-def keep(share, rest=None):
-    return "allocate_split", {"allocator_share": share, "recipient_share": 100 - share if rest is None else rest}
 
 
 def test_both_pay_until_the_first_gives_up():
@@ -49,7 +44,8 @@ def test_in_the_mixed_equilibrium_every_time_before_the_end_wins_as_much():
 
 
 def test_the_allocator_divides():
-    env = played("dictator", keep(72.5), reservations=[(10, 10), (30, 30)])
+    split = {"allocator_share": 72.5, "recipient_share": 27.5}
+    env = played("dictator", ("allocate_split", split), reservations=[(10, 10), (30, 30)])
     assert utilities(env) == [62.5, -2.5]
     outcome = env.turn_state("player_1").outcome
     assert outcome["allocation"] == {"allocator_share": 72.5, "recipient_share": 27.5}
@@ -74,8 +70,7 @@ def test_the_follower_sees_the_leader_and_both_share(interaction):
 def test_subgame_perfect_investments(scale, interaction):
     options = {"payoff_scale": scale, "interaction": interaction}
     game = envs.game("sequential_investment", **options)
-    tables = tables_with_seed(game, 1, 1)
-    play_until_done(game, [game.bots["equilibrium"](game)], tables)
+    tables = tables_after(game, "equilibrium")
     grid = np.linspace(0, 10, 21)
     leader, follower = np.meshgrid(grid, grid, indexing="ij")
     joint = scale * (leader * follower if interaction == "complements" else leader + follower)

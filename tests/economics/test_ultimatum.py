@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from economics.matches import played, utilities
+from economics.matches import played, tables_after, utilities
 from parlour import envs
-from parlour.envs import Action, TurnState, play_until_done
-from parlour.envs.core.rollout import tables_with_seed
+from parlour.envs import Action, TurnState
 from parlour.envs.economics.ultimatum import best_demand
 
 KNOWN = {"reservations": (0, 0)}
@@ -82,11 +81,7 @@ def test_no_other_equal_offer_is_better(seats, low, high):
 
 
 def totals(game, *names, count=4_000):
-    tables = tables_with_seed(game, count, 3)
-    who = np.minimum(np.arange(game.seats), len(names) - 1)
-    policies = [game.bots[name](game, seed=1) for name in names]
-    play_until_done(game, policies, tables, who=lambda rows: np.tile(who, (len(rows), 1)))
-    return tables["total"][:, : game.seats]
+    return tables_after(game, *names, count=count, seed=3)["total"][:, : game.seats]
 
 
 def test_subgame_perfect_play_with_known_values():

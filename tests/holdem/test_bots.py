@@ -6,10 +6,8 @@ from parlour.envs import VectorGame, game
 from parlour.envs.core.rollout import play_until_done, tables_with_seed
 from parlour.envs.holdem import bots
 
-NAMES = sorted(bots.BOTS)
 
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted(bots.BOTS))
 @pytest.mark.parametrize("options", [{"seats": 6, "stacks": 40, "hands": 3}, {"pot_fractions": []}])
 def test_bots_play_legal_numbers(name, options):
     made = game("holdem", **options)

@@ -47,7 +47,6 @@ AUTOMATIONS = (
     Automation.CHIPS_PULLING,
 )
 CARDS = [Card(Rank(name[0]), Suit(name[1])) for name in map(card_name, range(52))]
-BURNT = (Card(Rank.UNKNOWN, Suit.UNKNOWN),)
 
 
 class Ranked(int):
@@ -132,7 +131,7 @@ class Comparison:
             if state.actor_index is not None:
                 self.decide()
             elif state.card_burning_status:
-                state.burn_card(BURNT)
+                state.burn_card((Card(Rank.UNKNOWN, Suit.UNKNOWN),))
             else:
                 count = 3 if dealt == 0 else 1
                 state.deal_board([CARDS[card] for card in self.table.board[dealt : dealt + count]])

@@ -8,22 +8,15 @@ from parlour.envs.holdem import view
 from parlour.envs.holdem.rules import Move
 from parlour.envs.holdem.table import LOG
 
-BOARD = "As Kh 7d 2c 2d"
-
 
 def headsup():
-    return deal([200, 200], cards=["Ac Qh", "8c 3h"], board=BOARD)
-
-
-def raised(table, actions):
-    """`actions` times the least raise."""
-    for _ in range(actions):
-        play(table, f"raise {int(table.raise_min)}")
-    return table
+    return deal([200, 200], cards=["Ac Qh", "8c 3h"], board="As Kh 7d 2c 2d")
 
 
 def test_of_a_history_beyond_the_record_it_is_said_how_much_is_missing():
-    table = raised(play(deal([4000, 4000]), "raise 10 call"), LOG + 5)
+    table = play(deal([4000, 4000]), "raise 10 call")
+    for _ in range(LOG + 5):
+        play(table, f"raise {int(table.raise_min)}")
     seen = view.game_state(table, 0).to_dict()
     assert seen["historyMissing"] == 7
     assert len(seen["history"]) == LOG

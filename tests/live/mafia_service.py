@@ -24,6 +24,12 @@ async def client(service, **settings):
         yield socket
 
 
+async def asked(socket, number, *call):
+    """Make a call; return the messages that answer it."""
+    await socket.send_json(request(number, *call))
+    return (await answers(socket, number))[number]
+
+
 async def answers(socket, *ids):
     """What comes for these calls until all have ended: {id: [messages]}."""
     got = {id: [] for id in ids}

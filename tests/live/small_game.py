@@ -42,8 +42,37 @@ def polygon(name, x, y, rotation):
     )
 
 
+@dataclass(kw_only=True)
+class Pieces:
+    """Where the pieces lie, and the one that is moved: it goes back where another is moved, or where it overlaps."""
+
+    poses: dict = field(default_factory=dict)
+    moved: str | None = None
+    before: tuple | None = None
+    undone: int = 0
+
+    def move(self, name):
+        if self.moved not in (None, name):
+            self._put_back()
+        if self.moved is None:
+            self.moved, self.before = name, self.poses.get(name)
+
+    def finish(self):
+        if self.moved is not None and self.collisions(self.moved):
+            self._put_back()
+            self.undone += 1
+        self.moved = None
+
+    def _put_back(self):
+        if self.before is None:
+            del self.poses[self.moved]
+        else:
+            self.poses[self.moved] = self.before
+        self.moved = None
+
+
 @dataclass
-class SmallGame:
+class SmallGame(Pieces):
     """One game: margin, in board units, is what pieces need between them; with 0 they may touch.
 
     With `godot` it reports pieces as the Godot game does, else as the document says.
@@ -52,10 +81,6 @@ class SmallGame:
     objective: str = "A house"
     margin: float = 0.0
     godot: bool = False
-    poses: dict = field(default_factory=dict)
-    moved: str | None = None
-    before: tuple | None = None
-    undone: int = 0
 
     def collisions(self, name):
         own = polygon(name, *self.poses[name])
@@ -80,25 +105,9 @@ class SmallGame:
 
     def put(self, play):
         """Take a play of the agent, as the document has it."""
-        if self.moved not in (None, play.shape):
-            self._put_back()
-        if self.moved is None:
-            self.moved, self.before = play.shape, self.poses.get(play.shape)
+        self.move(play.shape)
         self.poses[play.shape] = (*play.position, play.rotation)
         return self.message("playFeedback")
-
-    def finish(self):
-        if self.moved is not None and self.collisions(self.moved):
-            self._put_back()
-            self.undone += 1
-        self.moved = None
-
-    def _put_back(self):
-        if self.before is None:
-            del self.poses[self.moved]
-        else:
-            self.poses[self.moved] = self.before
-        self.moved = None
 
     @property
     def shape(self):

@@ -9,6 +9,7 @@ from functools import cache
 import aiohttp
 import pytest
 from aiohttp import web
+from beginnings import episode
 from live import arena_platform as platform
 from live.small_server import served
 from logs import Even
@@ -27,8 +28,7 @@ from parlour.wrappers.replay.log_reader import moments, picture
 @cache
 def offered():
     """A match of bargaining in which player_0 may accept."""
-    env = envs.make("bargaining")
-    env.reset(seed=1)
+    env = episode("bargaining")
     env.submit("player_0", Action("pass"))
     env.submit("player_1", Action("submit_offer", {"my_share": 60.0}))
     return env
@@ -107,8 +107,7 @@ def test_a_failing_policy_plays_its_games_safe_action():
         def act(self, observations, masks):
             raise RuntimeError("boom")
 
-    env = envs.make("holdem", seats=2)
-    env.reset(seed=1)
+    env = episode("holdem", seats=2)
     agent = ArenaAgent("me", PolicyAgent(env.game, Broken()))
     assert agent.act(env.turn_state(env.agent_selection)).action == Action("fold")
 

@@ -344,21 +344,12 @@ def test_only_the_acting_agent_can_give_up_and_that_ends_the_match():
 
 
 GAMES = [envs.game("bargaining"), envs.game("auction"), envs.game("liars_dice"), envs.game("mafia", seats=5)]
-PATIENT = MatchLimits(actions=None, attempts=10**9)
 SAID = {"scope": "private", "content": "hello", "recipients": ["ann"]}
-
-
-def honest(session, names, rng):
-    """A legal answer of the agent to act, as it travels."""
-    table = session.match.table
-    legal = session.game.mask(table, int(session.match.turn)).nonzero()[0]
-    answer = names.for_agents.response(session.game.view.encode(table, int(rng.choice(legal.tolist()))))
-    return json.loads(answer.to_json())
 
 
 def begun(game, rng):
     ids = ["ann", "bob", "cat", "dan", "eve", "fay"][: game.seats]
-    session = MatchSession(game, ids, seed=rng.randrange(2**32), limits=PATIENT)
+    session = MatchSession(game, ids, seed=rng.randrange(2**32), limits=MatchLimits(actions=None, attempts=10**9))
     return session, SeatNames(ids, game.agents)
 
 
@@ -370,7 +361,9 @@ def test_a_host_refuses_what_is_broken_and_plays_on(worker):
     while sent < MESSAGES // WORKERS:
         if session.turn is None:
             session, names = begun(game, rng)
-        answer = honest(session, names, rng)
+        legal = game.mask(session.match.table, int(session.match.turn)).nonzero()[0].tolist()
+        honest = names.for_agents.response(game.view.encode(session.match.table, int(rng.choice(legal))))
+        answer = json.loads(honest.to_json())
         for _ in range(rng.randint(0, 6)):
             acting, before, actions = session.turn, session.match.table.tobytes(), session.actions
             agent = rng.choice([acting, *session.agent_ids, "nobody", ""])

@@ -337,14 +337,11 @@ async def test_an_agent_warms_up_in_its_thread_and_a_failure_costs_a_warning(cap
     assert agent.warm
 
 
-DECISIONS = 60
-
-
 def test_legal_answers_are_played_as_they_are(game):
     env = GameEnv(game, "flat")
     env.reset(seed=5)
     player = PolicyAgent(env.game, RandomPolicy(seed=5))
-    for _ in range(DECISIONS):
+    for _ in range(60):
         if env.table.done:
             break
         agent = env.agent_selection

@@ -254,7 +254,8 @@ async def test_a_table_without_visitors_ends_and_its_owner_can_open_another(monk
     async with lobby(empty_after=1.5) as host:
         ann = await enter(host, "Ann")
         table_id = await opened(host, ann, game="holdem", opponents=["call"])  # its program does not keep it open
-        async with at_table(host, await opened_by_another(host)) as page:
+        another = await opened(host, await enter(host, "Bob"), game="bargaining")
+        async with at_table(host, another) as page:
             await page.until("seating")
             async with asyncio.timeout(20):
                 while any(one["table_id"] == table_id for one in (await look(host, ann))["tables"]):
@@ -297,10 +298,6 @@ async def test_a_table_whose_opening_is_cancelled_does_not_stay_open(monkeypatch
         on.set()
         await opened(host, ann, game="bargaining")
         assert len((await look(host, ann))["tables"]) == 1
-
-
-async def opened_by_another(host):
-    return await opened(host, await enter(host, "Bob"), game="bargaining")
 
 
 async def test_a_lobby_that_stops_ends_its_tables_and_keeps_names_and_results(tmp_path):

@@ -1,13 +1,13 @@
 """The protocol of examples/long_poll.py, both ends over real sockets: what a protocol has to add to `live.common`."""
 
 import asyncio
-import importlib.util
 import json
 import time
 from pathlib import Path
 
 import aiohttp
 import pytest
+from forking import loaded
 from parlour import envs
 from parlour.envs import Action
 from parlour.wrappers.agents.policy import PolicyAgent
@@ -19,10 +19,7 @@ pytestmark = pytest.mark.skipif(not EXAMPLE.is_file(), reason="the examples lie 
 
 @pytest.fixture(scope="module")
 def long_poll():
-    spec = importlib.util.spec_from_file_location("long_poll", EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(EXAMPLE)
 
 
 def random_agent(game, seed):

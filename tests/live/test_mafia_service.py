@@ -7,7 +7,7 @@ import time
 
 import aiohttp
 import pytest
-from live.mafia_service import answers, client, personality, request, serve
+from live.mafia_service import answers, asked, client, personality, request, serve
 from logs import Even
 from mafia_players import FIVE, Endless, EndlessNothing, Plain, Silent, context, remote, warnings
 from parlour.wrappers.live.common.activity import Activity
@@ -95,9 +95,8 @@ async def test_illegal_choices_and_failures_are_replaced_with_one_warning_each(c
 
     async with serve(Failing) as service, client(service) as socket:
         for method in ("think", "nightAction"):
-            await socket.send_json(request(method, method))
-            got = await answers(socket, method)
-        assert got["nightAction"][-1]["result"]["targetId"] in ("p2", "p3", "p4", "p5")
+            got = await asked(socket, method, method)
+        assert got[-1]["result"]["targetId"] in ("p2", "p3", "p4", "p5")
     told = [line.getMessage() for line in warnings(caplog)]
     assert ["KeyError: 'think'" in told[0], "it raised SystemExit" in told[1], len(told)] == [True, True, 2]
 
@@ -108,8 +107,7 @@ async def test_a_service_that_cannot_make_an_agent_says_so(caplog):
 
     async with MafiaAgentServer(none) as service, client(service) as socket:
         for number in (1, 2):
-            await socket.send_json(request(number, "think"))
-            assert "there is no agent for 'p1'" in (await answers(socket, number))[number][-1]["error"]
+            assert "there is no agent for 'p1'" in (await asked(socket, number, "think"))[-1]["error"]
     assert service.statistics.replaced == 2 and "no such run" in caplog.text
 
 
@@ -117,12 +115,10 @@ async def test_an_error_of_ours_is_answered_counted_and_in_the_agents_health(mon
     monkeypatch.setattr(service_module, "read_choice", lambda *_: 1 / 0)
     monkeypatch.setattr(service_module.MafiaTurn, "safe", lambda self: 1 / 0)
     async with serve(Plain) as service, client(service) as socket:
-        await socket.send_json(request(1, "vote"))
-        assert "an error of ours" in (await answers(socket, 1))[1][-1]["error"]
+        assert "an error of ours" in (await asked(socket, 1, "vote"))[-1]["error"]
         assert Activity(statistics=service.statistics).problem() is not None
         monkeypatch.undo()
-        await socket.send_json(request(2, "vote"))
-        assert (await answers(socket, 2))[2][-1]["result"] == {"targetId": None}
+        assert (await asked(socket, 2, "vote"))[-1]["result"] == {"targetId": None}
     assert (service.statistics.decisions, service.statistics.replaced) == (2, 1)
 
 
@@ -137,8 +133,7 @@ async def test_hostile_clients_are_answered_or_dropped_and_others_play_on():
                 assert "error" in await bad.receive_json()
             await bad.send_bytes(b"\xff\x00")
             assert "error" in await bad.receive_json()
-            await bad.send_json(request(9, "vote"))
-            assert (await answers(bad, 9))[9][-1]["done"]
+            assert (await asked(bad, 9, "vote"))[-1]["done"]
         async with client(service) as bad:
             with contextlib.suppress(ConnectionError):
                 await bad.send_str("x" * (MESSAGE_LIMIT + 1))
@@ -147,8 +142,7 @@ async def test_hostile_clients_are_answered_or_dropped_and_others_play_on():
         async with client(service) as bad:
             for number in range(200):
                 await bad.send_json(request(number, "think"))
-        await good.send_json(request(1, "vote"))
-        assert (await answers(good, 1))[1][-1]["done"]
+        assert (await asked(good, 1, "vote"))[-1]["done"]
         base = service.url.replace("ws", "http", 1)
         async with aiohttp.ClientSession() as http, http.get(f"{base}/health") as reply:
             assert (await reply.json())["ok"]
@@ -183,8 +177,7 @@ async def test_idle_strangers_lock_nobody_out_and_end(monkeypatch):
     monkeypatch.setattr(service_module, "CONNECTIONS", 4)
     async with serve(personality) as service:
         async with sockets(service, 4) as idle, client(service) as honest:
-            await honest.send_json(request(1, "vote"))
-            assert (await answers(honest, 1))[1][-1]["done"]
+            assert (await asked(honest, 1, "vote"))[-1]["done"]
             assert (await idle[0].receive(timeout=60)).type is not aiohttp.WSMsgType.TEXT  # the oldest gave way
         monkeypatch.setattr(service_module, "SILENT_SECONDS", 0.1)
         async with sockets(service, 2) as idle:
@@ -208,24 +201,15 @@ async def test_a_client_finds_its_agents_again_and_a_stranger_does_not():
 # Logs.
 
 
-async def played(service, *calls, path="?client=s3cret"):
-    """The calls one after another; then the client goes."""
-    async with aiohttp.ClientSession() as http, http.ws_connect(service.url + path) as socket:
-        got = []
-        for number, call in enumerate(calls):
-            await socket.send_json(call | {"id": number})
-            got.append((await answers(socket, number))[number])
-        return got
-
-
 async def test_a_log_tells_what_a_policy_saw_thought_and_did(tmp_path):
-    path = tmp_path / "log.jsonl"
+    path, got = tmp_path / "log.jsonl", []
     with MatchLog(path) as log:
         service = MafiaAgentServer(lambda id, name: MafiaPolicyAgent(id, name, FIVE, Even()), log=log)
-        async with service:
+        async with service, aiohttp.ClientSession() as http, http.ws_connect(f"{service.url}?client=s3cret") as socket:
             phases = {"nightAction": "NIGHT_ACTIONS", "say": "DAY_DISCUSSION", "vote": "DAY_VOTING"}
-            asked = [(request(0, "think", phase=phase), request(0, method)) for method, phase in phases.items()]
-            got = await played(service, *(call for pair in asked for call in pair))
+            for method, phase in phases.items():
+                got.append(await asked(socket, f"think {method}", "think", "p1", phase))
+                got.append(await asked(socket, method, method))
     assert [line["kind"] for line in read(path)] == ["joined", "turn", "turn", "turn", "ended"]
     assert "s3cret" not in path.read_text()
     *told, end = moments(path)

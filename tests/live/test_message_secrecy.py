@@ -40,10 +40,6 @@ def script(game, seat, seed=5):
         yield spoken
 
 
-def sessions(game):
-    return [MatchSession(game, game.agents, seed=3, limits=MatchLimits(actions=None)) for _ in range(2)]
-
-
 def play(game, matches, choose):
     """Play the same random action in all matches, one that is legal in each of them."""
     quiet, busy = (one.match for one in matches)
@@ -80,7 +76,8 @@ def test_at_the_table_in_the_browser(game_id, seat):
 
 def test_in_replays(game_id, seat, tmp_path):
     game = envs.game(game_id)
-    matches, choose = sessions(game), chooser(game, 1)
+    matches = [MatchSession(game, game.agents, seed=3, limits=MatchLimits(actions=None)) for _ in range(2)]
+    choose = chooser(game, 1)
     for spoken in script(game, seat):
         for sender, intent, more in spoken:
             for one in matches[1:] if more else matches:

@@ -29,9 +29,15 @@ from parlour.wrappers.live.poker.table_tracker import read_offers
 # Turns, tokens and rejections.
 
 
-def test_an_answer_carries_token_and_seq():
-    host, seat, session = table()
+def asked(**options):
+    """The host, the seat and the session of a table, and the decision that its turn asks for."""
+    host, seat, session = table(**options)
     [decision] = session.receive(host.state(seat))
+    return host, seat, session, decision
+
+
+def test_an_answer_carries_token_and_seq():
+    host, _, session, decision = asked()
     [action] = act(session, AgentResponse(Action("raiseTo", {"amount": 7})), decision)
     assert json.loads(messages.encode(action)) == {
         "type": "action",
@@ -95,8 +101,7 @@ def test_a_state_of_the_hand_before_that_comes_late_takes_no_turn():
     ids=repr,
 )
 def test_nonsense_becomes_the_safe_action(response):
-    host, seat, session = table()
-    [decision] = session.receive(host.state(seat))
+    *_, session, decision = asked()
     assert isinstance(decision.settle(lambda: response)[1], str)
     [action] = act(session, response, decision)
     assert action.action.kind == "fold"  # the small blind faces a bet
@@ -106,41 +111,30 @@ def test_nonsense_becomes_the_safe_action(response):
     ("amount", "sent"), [("60", 60), (np.float64(60), 60), (6.5, 6), (3, 4), (math.inf, 100)], ids=repr
 )
 def test_an_amount_is_whole_and_goes_to_the_nearest_bound(amount, sent):
-    host, seat, session = table(stacks=100)
-    [decision] = session.receive(host.state(seat))
+    *_, session, decision = asked(stacks=100)
     assert decision.settle(lambda: Action("raiseTo", {"amount": amount}))[1] is None
     [action] = act(session, Action("raiseTo", {"amount": amount}), decision)
     assert (action.action.kind, action.action.amount) == ("raiseTo", sent)
     assert type(action.action.amount) is int
 
 
-def offered(host, seat, session, *actions, **changes):
-    """What a turn with these actions shows to the agent: its decision."""
-    [decision] = session.receive(host.state(seat, actions=list(actions), **changes))
-    state = decision.state
-    assert [action["kind"] for action in state.game_state["actions"]] == [
-        action.action_type for action in state.allowed_actions
-    ]
-    return decision
-
-
 def test_an_all_in_that_is_offered_as_a_raise_only_is_a_call():
     host, seat, session = table(stacks=100)
     host.play(host.game.num_actions - 1)  # all-in
     session.receive({"type": "welcome", "seat": 1 - seat})
-    only = {"kind": "raiseTo", "min": 100, "max": 100}
-    decision = offered(host, 1 - seat, session, {"kind": "fold"}, only, toCall=None)
+    offers = [{"kind": "fold"}, {"kind": "raiseTo", "min": 100, "max": 100}]
+    [decision] = session.receive(host.state(1 - seat, actions=offers, toCall=None))
     state = decision.state
     assert [action.action_type for action in state.allowed_actions] == ["fold", "call"]
+    assert [action["kind"] for action in state.game_state["actions"]] == ["fold", "call"]
     assert state.game_state["toCall"] == 98
     [action] = act(session, Action("call"), decision)
     assert (action.action.kind, action.action.amount) == ("raiseTo", 100)
 
 
 def test_a_state_that_comes_too_late_does_not_take_the_turn_away():
-    host, seat, session = table()
+    host, seat, session, decision = asked()
     before = host.state(1 - seat, seq=host.seq - 1)
-    [decision] = session.receive(host.state(seat))
     assert [type(event) for event in session.receive(before)] == [Note]
     assert session.turn == decision.id
     session.opened()  # another connection, another count
@@ -158,8 +152,7 @@ def test_a_hand_ends_once():
 
 
 def test_a_rejected_action_is_decided_again_and_then_played_safe():
-    host, seat, session = table()
-    [first] = session.receive(host.state(seat))
+    *_, session, first = asked()
     act(session, Action("call"), first)
     error = {"type": "error", "code": "INVALID_ACTION", "message": "no"}
     note, again = session.receive(error)
@@ -172,8 +165,7 @@ def test_a_rejected_action_is_decided_again_and_then_played_safe():
 
 
 def test_a_stale_answer_is_given_again_from_the_newest_state():
-    host, seat, session = table()
-    [first] = session.receive(host.state(seat))
+    host, seat, session, first = asked()
     act(session, Action("call"), first)
     assert session.receive(host.state(seat, seq=host.seq + 4)) == []  # the same turn, a newer table
     _, again = session.receive({"type": "error", "code": "STALE_SEQ", "message": ""})
@@ -182,8 +174,7 @@ def test_a_stale_answer_is_given_again_from_the_newest_state():
 
 
 def test_after_a_new_connection_an_answer_without_ack_goes_out_again():
-    host, seat, session = table()
-    [decision] = session.receive(host.state(seat))
+    host, seat, session, decision = asked()
     session.opened()
     assert session.receive(host.state(seat)) == []  # the agent still thinks
     [action] = act(session, Action("call"), decision)
@@ -461,8 +452,7 @@ def test_an_unreadable_state_in_which_it_is_not_our_turn_is_news(changes):
 
 
 def test_an_unreadable_state_does_not_disturb_a_decision_under_way():
-    host, seat, session = table()
-    [decision] = session.receive(host.state(seat))
+    host, seat, session, decision = asked()
     assert session.receive(host.state(seat, pot=-2)) == []
     late = session.receive(host.state(seat, pot=-2, seq=host.seq - 1, turn_token="an older turn's"))
     assert [type(event) for event in late] == [Note]

@@ -24,7 +24,6 @@ from parlour.wrappers.live.table.host import TableHost
 from parlour.wrappers.live.tangram.agent import TangramAgentServer, TangramAgentSession, _warm_up
 
 SERVERS = ["poker", "arena", "arena agent", "mafia agent", "tangram agent", "table"]
-ON_ANY_NAME = ["poker", "arena", "arena agent", "tangram agent"]
 
 
 @pytest.fixture(scope="module")
@@ -59,14 +58,26 @@ async def status(url, **headers):
         return reply.status
 
 
+OF_OTHERS = "http://evil.example", "null", "http://127.0.0.1:1", "http://["
+OWN = {}, {"Origin": "{url}"}, {"Host": "localhost:{port}", "Origin": "http://localhost:{port}"}
+
+
 @pytest.mark.parametrize("name", SERVERS)
 async def test_no_server_answers_pages_of_other_sites(name, compiled):
     async with serving(name) as url:
-        for path in ("/", "/v1/tables", "/health", "/act", "/observe"):
-            assert await status(url + path, Origin="http://evil.example") == 403
-            assert await status(url + path, Origin="null") == 403
-        rebound = await status(url, Host="evil.example", Origin="http://evil.example")
-        assert (rebound == 403) == (name not in ON_ANY_NAME)
+        for path in ("/", "/v1/tables", "/health", "/act", "/observe", "/ws", "/facts.json"):
+            for site in OF_OTHERS:
+                assert await status(url + path, Origin=site) == 403, (path, site)
+            for form in OWN:
+                headers = {key: value.format(url=url, port=url.rpartition(":")[2]) for key, value in form.items()}
+                assert await status(url + path, **headers) != 403, (path, form)
+        for host in ("evil.example", "["):  # a name that was given this machine's address
+            for headers in ({}, {"Origin": f"http://{host}"}):
+                rebound = await status(url, Host=host, **headers)
+                assert (rebound == 403) == (name not in ["poker", "arena", "arena agent", "tangram agent"])
+        with pytest.raises(aiohttp.WSServerHandshakeError, match="403"):
+            async with aiohttp.ClientSession() as http:
+                await http.ws_connect(f"{url}/ws", headers={"Origin": OF_OTHERS[0]})
 
 
 @pytest.mark.parametrize("name", SERVERS)

@@ -176,37 +176,6 @@ def test_the_page_writes_no_markup():
             assert danger not in script.read_text(), script.name
 
 
-OF_SITES = [
-    ({"Origin": "http://evil.example"}, 403),
-    ({"Origin": "null"}, 403),
-    ({"Origin": "http://127.0.0.1:1"}, 403),
-    ({"Host": "evil.example"}, 403),  # its name was given this machine's address
-    ({"Host": "evil.example", "Origin": "http://evil.example"}, 403),
-    ({"Host": "[", "Origin": "http://["}, 403),
-    ({}, 200),
-    ({"Origin": "{url}"}, 200),
-    ({"Host": "localhost:{port}", "Origin": "http://localhost:{port}"}, 200),
-]
-
-
-@pytest.mark.parametrize("path", ["/ws", "/facts.json"])
-async def test_pages_of_other_sites_may_not_speak_to_it(path):
-    async with TableHost(BARGAINING, [None, None]) as host, aiohttp.ClientSession() as http:
-        port = host.url.rpartition(":")[2]
-        for form, status in OF_SITES:
-            headers = {name: value.format(url=host.url, port=port) for name, value in form.items()}
-            if path == "/facts.json":
-                async with http.get(host.url + path, headers=headers) as reply:
-                    assert reply.status == status, form
-            elif status == 200:
-                async with http.ws_connect(host.url + path, headers=headers) as socket:
-                    assert json.loads(await socket.receive_str())["type"] == "seating"
-            else:
-                with pytest.raises(aiohttp.WSServerHandshakeError) as error:
-                    await http.ws_connect(host.url + path, headers=headers)
-                assert error.value.status == status, form
-
-
 async def test_a_program_is_not_asked_again_once_the_server_stops():
     asked = []
 

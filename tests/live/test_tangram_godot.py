@@ -16,15 +16,13 @@ from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.tangram.agent import TangramAgentServer
 from parlour.wrappers.policies.loading import make_policy
 
-PROJECT = Path(__file__).parent.parent / "godot"
-
 pytestmark = pytest.mark.slow
 
 
 async def godot(url, folder):
     """Run the project against an agent; return what it printed."""
     server = program("godot3-server", package="godot3-server")
-    project = shutil.copytree(PROJECT, folder / "project")
+    project = shutil.copytree(Path(__file__).parent.parent / "godot", folder / "project")
     environment = {**os.environ, "HOME": str(folder), "TANGRAM_URL": url, "LC_ALL": "C.UTF-8"}
     command = (server, "--path", str(project), "-s", "main.gd")
     async with processes.program(*command, env=environment, stderr=asyncio.subprocess.STDOUT) as process:

@@ -131,8 +131,7 @@ def test_vectors_of_every_kind(vector):
     assert m.decode_agent({**AGENT[0], "position": vector}).position == (12.5, 40.25)
 
 
-ENDLESS = "(" + "9" * 5_000 + ", 1)"
-NO_VECTORS = [None, ENDLESS, {"x": 1}, [10**400, 1], "(1 2)", "(nan, 1)", [1, 2, 3], [True, 1]]
+NO_VECTORS = [None, "(" + "9" * 5_000 + ", 1)", {"x": 1}, [10**400, 1], "(1 2)", "(nan, 1)", [1, 2, 3], [True, 1]]
 
 
 @pytest.mark.parametrize("vector", NO_VECTORS, ids=lambda v: repr(v)[:20])

@@ -9,13 +9,13 @@ import json
 import math
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
 import pytest
 from live.settled import act, settled
-from live.small_game import SCENE, VCENTER
+from live.small_game import SCENE, VCENTER, Pieces
 from msgspec import Struct
 from parlour import envs
 from parlour.envs.tangram.bots import useful_moves
@@ -94,16 +94,12 @@ class Conditions:
 
 
 @dataclass
-class Game:
+class Game(Pieces):
     """One game: where the pieces lie (x, y of the origin in pixels, y down; degrees clockwise)."""
 
     objective: str
     seed: int
     conditions: Conditions
-    places: dict = field(default_factory=dict)
-    moved: str | None = None
-    before: tuple | None = None
-    undone: int = 0
     when_complete: float | None = None
 
     def __post_init__(self):
@@ -124,14 +120,14 @@ class Game:
     # The board.
 
     def polygon(self, name):
-        return Polygon(self._placed(self.pieces[name], *self.places[name]))
+        return Polygon(self._placed(self.pieces[name], *self.poses[name]))
 
     def _placed(self, points, x, y, rotation):
         return [(x + right, y + down) for right, down in turned(points, rotation)]
 
-    def overlaps(self, name):
+    def collisions(self, name):
         own = self.polygon(name)
-        others = {other: self.polygon(other) for other in self.places if other != name}
+        others = {other: self.polygon(other) for other in self.poses if other != name}
         found = [other for other, shape in others.items() if self._overlap(own, shape)]
         left, top, right, bottom = own.bounds
         wide, high = self.conditions.board
@@ -143,13 +139,13 @@ class Game:
         return one.distance(other) < TOUCHING if self.conditions.touching else one.intersection(other).area > 1e-9
 
     def state(self):
-        drawer = [name for name in ORDER if name not in self.places]
+        drawer = [name for name in ORDER if name not in self.poses]
         if self.conditions.centre is None:
             return {
-                "on_board": {n: self._marked(n) for n in self.places},
+                "on_board": {n: self._marked(n) for n in self.poses},
                 "off_board": {n: {"rotation": 0} for n in drawer},
             }
-        on_board = {name: self._documented(name, *self.places[name]) for name in self.places}
+        on_board = {name: self._documented(name, *self.poses[name]) for name in self.poses}
         off_board = {name: self._documented(name, 0, 0, self.conditions.rest) for name in drawer}
         for piece in off_board.values():
             (x, y), corners = piece.pop("position"), piece["vertices"]
@@ -164,17 +160,17 @@ class Game:
 
     def _marked(self, name):
         """Return a piece as the real game reports it."""
-        place = self.places[name]
+        place = self.poses[name]
         points = self._simple(self._placed([VCENTER.get(name, (0, 0)), *MARKERS[name]], *place))
         center, *vertices = ["({:.6g}, {:.6g})".format(*point) for point in points]
         position = {"position": center, "vertices": vertices}
-        return {"position": position, "rotation": round(place[2], 2), "collisions": self.overlaps(name)}
+        return {"position": position, "rotation": round(place[2], 2), "collisions": self.collisions(name)}
 
     def _documented(self, name, x, y, rotation):
         corners = self.pieces[name]
         center, *vertices = self._simple(self._placed([self.conditions.centre(corners), *corners], x, y, rotation))
         told = self.conditions.sense * (rotation - self.conditions.rest) % 360
-        collisions = self.overlaps(name) if name in self.places else []
+        collisions = self.collisions(name) if name in self.poses else []
         return {"position": center, "vertices": vertices, "rotation": told, "collisions": collisions}
 
     def message(self, kind):
@@ -184,7 +180,7 @@ class Game:
 
     def person_moves(self):
         """Drop one piece of the drawer where the solution has it; the game lets go of none that overlaps."""
-        drawer = [name for name in ORDER if name not in self.places]
+        drawer = [name for name in ORDER if name not in self.poses]
         self.draw.shuffle(drawer)
         for name in drawer:
             x, y, rotation = self.solution[name]
@@ -192,10 +188,10 @@ class Game:
                 reach = self.conditions.noise + number / TRIES  # a hand that looks for room
                 off = [self.draw.uniform(-reach, reach) for _ in range(2)]
                 at = x + off[0], y + off[1]
-                self.places[name] = (*(map(round, at) if self.conditions.whole else at), rotation)
-                if not self.overlaps(name):
+                self.poses[name] = (*(map(round, at) if self.conditions.whole else at), rotation)
+                if not self.collisions(name):
                     return
-                del self.places[name]
+                del self.poses[name]
 
     # The agent's turn.
 
@@ -203,36 +199,23 @@ class Game:
         """Take a message of the agent; return the game's answer, or None where the agent's turn is over."""
         said = json.loads(text)
         if said["type"] == "finish":
-            if self.moved is not None and self.overlaps(self.moved):
-                self._put_back()
-                self.undone += 1
-            self.moved = None
+            self.finish()
             return None
         assert said["type"] == "play"
-        if self.moved not in (None, said["shape"]):
-            self._put_back()
-        if self.moved is None:
-            self.moved, self.before = said["shape"], self.places.get(said["shape"])
+        self.move(said["shape"])
         name, (x, y), conditions = said["shape"], said["position"], self.conditions
         rotation = conditions.sense * said["rotation"] + conditions.rest
         centre = conditions.centre(self.pieces[name]) if conditions.centre else (0, 0)
         [(right, down)] = turned([centre], rotation)
         high = y / 100 if conditions.down else 1 - y / 100
-        self.places[name] = conditions.board[0] * x / 100 - right, conditions.board[1] * high - down, rotation
+        self.poses[name] = conditions.board[0] * x / 100 - right, conditions.board[1] * high - down, rotation
         return self.message("playFeedback")
-
-    def _put_back(self):
-        if self.before is None:
-            del self.places[self.moved]
-        else:
-            self.places[self.moved] = self.before
-        self.moved = None
 
     # The result.
 
     def overlap(self):
         """Return the intersection over union of the pieces and the figure, wherever the figure fits best."""
-        pieces = union_all([self.polygon(name) for name in self.places])
+        pieces = union_all([self.polygon(name) for name in self.poses])
         target = union_all([self._solved(name) for name in ORDER]).buffer(0.02).buffer(-0.02)  # one shape, no cracks
         shift = np.zeros(2)
 
@@ -268,7 +251,7 @@ def play(game, receive, rounds=10):
             answer = game.agent_says(text)
         else:
             raise AssertionError("the agent's turn does not end")
-        if len(game.places) == len(ORDER) and game.when_complete is None:
+        if len(game.poses) == len(ORDER) and game.when_complete is None:
             game.when_complete = game.overlap()
     return game
 
@@ -315,7 +298,7 @@ def built(condition, seeds, lost_after=0):
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_an_outsider_gets_the_figure_that_is_documented(condition):
     games = built(condition, range(1))
-    assert all(len(game.places) == 7 for game in games)
+    assert all(len(game.poses) == 7 for game in games)
     assert np.mean([game.overlap() for game in games]) >= (0.96 if CONDITIONS[condition].touching else 0.97)
 
 

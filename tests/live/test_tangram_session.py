@@ -388,28 +388,17 @@ class Content(SmallGame):
         return ["Red"] if len(self.places) <= self.faults and name == self.moved else []
 
 
-def begun_with(faults):
-    session, game = TangramAgentSession(GAME), Content("A square")
-    game.started(0)
-    turn(session, game, scripted(play("Red", *RED)))
-    game.started(faults)
-    return session, game
-
-
-def with_gap(gap):
-    """The place with a gap to Red."""
-    return pytest.approx(spread(NAME, PLACE, RED, {"Red": RED}, gap) if gap else PLACE, abs=1e-6)
-
-
 @pytest.mark.parametrize("faults", range(len(GAPS)))
 def test_every_try_leaves_a_larger_gap_until_the_game_is_content(faults):
-    session, game = begun_with(faults)
-    turn(session, game, scripted(play(NAME, *PLACE)))
-    assert game.places == [with_gap(gap) for gap in GAPS[: faults + 1]]
+    session, game = TangramAgentSession(GAME), Content("A square")
+    for expected, name, place in ((0, "Red", RED), (faults, NAME, PLACE)):
+        game.started(expected)
+        turn(session, game, scripted(play(name, *place)))
+    wanted = [spread(NAME, PLACE, RED, {"Red": RED}, gap) if gap else PLACE for gap in GAPS[: faults + 1]]
+    assert game.places == [pytest.approx(place, abs=1e-6) for place in wanted]
 
 
-SQUARE = objective("A square")
-SOLVED = {name: tuple(SQUARE.poses(0, "godot")[i].tolist()) for i, name in enumerate(PIECES)}
+SOLVED = {name: tuple(objective("A square").poses(0, "godot")[i].tolist()) for i, name in enumerate(PIECES)}
 
 
 @pytest.mark.parametrize("seed", range(2))

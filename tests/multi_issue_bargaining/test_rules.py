@@ -2,30 +2,26 @@
 
 import numpy as np
 import pytest
+from beginnings import episode
 from parlour import envs
 from parlour.envs import Action
 
+ISSUES = {"price": 2, "delivery": 3}
 WORTH = [[[0, 0.7], [0.3, 0.1, 0]], [[0.4, 0], [0, 0.6, 0.2]]]
 
 
 def negotiation(**options):
     """A negotiation of a price with 2 values and a delivery with 3, with fixed preferences unless `options` differ."""
-    fixed = {"issues": {"price": 2, "delivery": 3}, "preferences": WORTH, "reservations": [[0.2, 0.2], [0.1, 0.1]]}
-    env = envs.make("multi_issue_bargaining", **{**fixed, **options})
-    env.reset(seed=0)
-    return env
+    fixed = {"issues": ISSUES, "preferences": WORTH, "reservations": [[0.2, 0.2], [0.1, 0.1]]}
+    return episode("multi_issue_bargaining", **{**fixed, **options}, seed=0)
 
 
 def play(env, *moves):
     """Play offers (pairs of values) and other actions (names); return the rewards."""
     for move in moves:
-        action = Action(move) if isinstance(move, str) else offer(*move)
+        action = Action(move) if isinstance(move, str) else Action("submit_offer", dict(zip(ISSUES, move, strict=True)))
         assert env.submit(env.agent_selection, action).ok
     return list(env.rewards.values())
-
-
-def offer(price, delivery):
-    return Action("submit_offer", {"price": price, "delivery": delivery})
 
 
 def test_an_accepted_offer_gives_each_the_worth_of_its_values_less_its_reservation_value():
@@ -82,8 +78,7 @@ def test_the_best_outcome_is_worth_one_and_the_worst_nothing(kind):
 
 
 def test_opposed_preferences_rise_for_one_agent_and_fall_for_the_other():
-    env = envs.make("multi_issue_bargaining")
-    env.reset(seed=0)
+    env = episode("multi_issue_bargaining", seed=0)
     worth = env.table.worth
     assert (np.diff(worth[0, :3, :4]) >= 0).all()
     assert (np.diff(worth[1, :3, :4]) <= 0).all()

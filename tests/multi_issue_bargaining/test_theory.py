@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
+from economics.matches import tables_after
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from parlour import envs
-from parlour.envs import play_until_done
-from parlour.envs.core.rollout import tables_with_seed
 from parlour.envs.multi_issue_bargaining import theory
 from parlour.training.evaluation.games import measures
 
@@ -52,8 +51,7 @@ def test_the_named_points_are_on_the_frontier_and_best_by_their_definitions(gain
 @pytest.mark.parametrize("name", ["nash", "kalai-smorodinsky", "egalitarian"])
 def test_bots_that_know_all_agree_on_their_point_in_the_first_round(name, seats):
     game = envs.game("multi_issue_bargaining", seats=seats, public=True, preferences="random")
-    tables = tables_with_seed(game, 50, 0)
-    play_until_done(game, [game.bots[name](game)], tables)
+    tables = tables_after(game, name, count=50, seed=0)
     solve = getattr(theory, f"{name.replace('-', '_')}_point")
     for table in tables:
         point = solve(theory.gains(table))

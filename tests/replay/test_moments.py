@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from beginnings import episode
 from logs import played
 from parlour import envs
 from parlour.envs import Action, AgentResponse, MessageIntent
@@ -171,8 +172,7 @@ def test_the_hands_of_a_poker_table_are_played_again(tmp_path):
 
 @pytest.mark.parametrize(("net", "won"), [({}, "won 3"), ({"net": 1}, "net 1")], ids=["0.2", "now"])
 def test_a_live_agents_log_shows_what_it_saw(net, won, tmp_path):
-    env = envs.make("holdem", seats=2)
-    env.reset(seed=1)
+    env = episode("holdem", seats=2)
     with MatchLog(tmp_path / "log") as log:
         log.write("joined", seat=0)
         state = env.turn_state(env.agent_selection)
@@ -194,8 +194,7 @@ def test_a_live_agents_log_shows_what_it_saw(net, won, tmp_path):
 
 
 def test_the_hands_of_a_live_agent_have_the_number_of_their_table(tmp_path):
-    env = envs.make("holdem", seats=2)
-    env.reset(seed=1)
+    env = episode("holdem", seats=2)
     state = env.turn_state(env.agent_selection)
     state.match_id = ""  # poker tables have none
     tables = [[1], [1, 2], [2, 3], [3]]  # the third is joined late; nothing says that it has ended
@@ -219,8 +218,7 @@ def test_the_hands_of_a_live_agent_have_the_number_of_their_table(tmp_path):
 
 @pytest.mark.parametrize("hand", [[3, 4], None, "AhKd", {"a": 1}, 7])
 def test_a_field_hand_of_another_game_is_no_hand_of_poker(hand, tmp_path):
-    env = envs.make("kuhn")
-    env.reset(seed=1)
+    env = episode("kuhn")
     state = env.turn_state(env.agent_selection)
     state.match_id, state.game_state["hand"] = "m", hand
     with MatchLog(tmp_path / "log") as log:
@@ -275,8 +273,7 @@ def test_an_incomplete_log_has_a_note(tmp_path):
 
 def test_the_thoughts_of_a_mafia_agent_belong_to_its_decision(tmp_path):
     game = envs.game("mafia", seats=5)
-    env = envs.GameEnv(game)
-    env.reset(seed=1)
+    env = episode(game)
     agent = env.agent_selection
     names = ["Ann", "Bob", "Cay", "Dan", "Ann"]
     agents = [{"id": one, "name": name} for one, name in zip(game.agents, names, strict=True)]
@@ -308,8 +305,7 @@ def test_games_that_a_live_agent_played_side_by_side_are_shown_one_after_the_oth
     with MatchLog(tmp_path / "log") as log:
         for turn in range(3):
             for seed in range(2):
-                env = envs.make("bargaining")
-                env.reset(seed=seed)
+                env = episode("bargaining", seed=seed)
                 for _ in range(turn):
                     env.submit(env.agent_selection, Action("submit_offer", {"my_share": 100.0}))
                 state = env.turn_state(env.agent_selection)

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from beginnings import episode
 from hypothesis import given
 from hypothesis import strategies as st
 from parlour import envs
-from parlour.envs import Action, GameEnv
+from parlour.envs import Action
 from parlour.envs.tangram.lattice import PIECES
 from parlour.envs.tangram.rules import Placement
 from parlour.envs.tangram.table import PLAY
@@ -14,9 +15,7 @@ GAME = envs.game("tangram", figure="A square", plays=2)
 
 
 def fresh(**modes):
-    env = GameEnv(GAME, **modes)
-    env.reset(seed=0)
-    return env
+    return episode(GAME, **modes, seed=0)
 
 
 def piece(**changes):

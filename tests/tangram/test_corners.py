@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from beginnings import record
 from parlour import envs
 from parlour.envs.core.rng import streams
 from parlour.envs.tangram.corners import pose
@@ -43,9 +44,7 @@ def overlaps(shape, others):
 def walk(seed, steps=14, **options):
     """Yield boards of a random game on one-piece turns."""
     game = envs.game("tangram", plays=1, turns=steps, **options)
-    table = game.tables(1)[0]
-    table.stream = streams(seed, 1)[0]
-    game.rules.reset(table)
+    table = record(game, streams(seed, 1)[0])
     generator = np.random.default_rng(seed)
     while not table.done:
         yield table

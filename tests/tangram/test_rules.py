@@ -1,6 +1,7 @@
 """Turns, collisions, rewards and ends by named situation."""
 
 import pytest
+from beginnings import episode
 from figures import drawn
 from parlour import envs
 from parlour.envs import Action
@@ -10,9 +11,7 @@ from parlour.envs.tangram.table import BONUS, SKIP
 
 
 def tangram(**options):
-    env = envs.make("tangram", **{"figure": "A square", "seats": 2, **options})
-    env.reset(seed=0)
-    return env
+    return episode("tangram", **{"figure": "A square", "seats": 2, **options}, seed=0)
 
 
 def play(env, shape, x, y, rotation=0):

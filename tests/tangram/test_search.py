@@ -15,14 +15,11 @@ from parlour.wrappers.policies.loading import make_policy
 GAME = envs.game("tangram", split="test")
 
 
-def searching(game, guide="greedy", **settings):
-    return SearchPolicy(game, make_policy(guide, game, seed=1), TangramPlanning(game), **settings)
-
-
 @pytest.mark.parametrize("name", SETS)
 def test_every_held_out_figure_is_solved(name):
     game = envs.game("tangram", **SETS[name])
-    found = built(game, searching(game), games=31)
+    policy = SearchPolicy(game, make_policy("greedy", game, seed=1), TangramPlanning(game))
+    found = built(game, policy, games=31)
     assert found["solved"].mean == 1
     assert found["turns"] == 7
 

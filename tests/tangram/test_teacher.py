@@ -10,28 +10,15 @@ GAME = make("tangram")
 COUNT = 64
 
 
-def begun(seed):
-    tables, plans = tables_with_seed(GAME, COUNT, seed), np.zeros((COUNT, 7, 4, 2))
+def test_who_follows_the_teacher_solves_every_figure_in_seven_turns():
+    tables, plans = tables_with_seed(GAME, COUNT, 2), np.zeros((COUNT, 7, 4, 2))
     begin_batch(tables.view(np.ndarray), plans)
-    return tables, plans
-
-
-def advice(tables, plans):
-    actions = np.full(COUNT, -1)
-    advise_batch(tables.view(np.ndarray), plans, GAME.tables(8).view(np.ndarray), actions)
-    return np.where(tables.done, -1, actions)
-
-
-def follow(tables, plans):
     while not tables.done.all():
-        for table, action in zip(tables, advice(tables, plans), strict=True):
+        actions = np.full(COUNT, -1)
+        advise_batch(tables.view(np.ndarray), plans, GAME.tables(8).view(np.ndarray), actions)
+        for table, action in zip(tables, np.where(tables.done, -1, actions), strict=True):
             if action >= 0:
                 assert GAME.mask(table, int(table.turn))[action]
                 GAME.rules.play(table, int(action))
-
-
-def test_who_follows_the_teacher_solves_every_figure_in_seven_turns():
-    tables, plans = begun(2)
-    follow(tables, plans)
     assert (tables.iou >= SOLVED).all()
     assert (tables.turn_number == 7).all()

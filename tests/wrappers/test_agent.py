@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from beginnings import episode, record
 from parlour import envs
 from parlour.envs import Action, AgentResponse, AllowedAction, MessageScope
 from parlour.envs.core.turn_state import Message
@@ -20,16 +21,7 @@ from parlour.wrappers.agents.policy import PolicyAgent, ReadyAgent
 from parlour.wrappers.live.common.clock import Deadline
 from parlour.wrappers.live.common.player import Player, Turn
 from parlour.wrappers.policies.loading import make_policy
-
-
-class Fixed:
-    """Plays the same number at every decision."""
-
-    def __init__(self, number):
-        self.number = number
-
-    def act(self, observations, masks):
-        return np.full(len(masks), self.number, np.int64)
+from policies import Acting, Always
 
 
 def test_a_policy_agent_plays_what_the_policy_would_play_in_the_environment():
@@ -52,14 +44,14 @@ def test_a_policy_agent_plays_what_the_policy_would_play_in_the_environment():
 def test_a_masked_action_is_named(number):
     env = envs.make("holdem", seats=2, pot_fractions=(0.01,))  # number 3 is below the least raise
     env.reset(seed=1)
+    agent = PolicyAgent(env.game, Acting(lambda observations, masks: np.full(len(masks), number)))
     with pytest.raises(ValueError, match=rf"action {number}, which is masked; open are \[0, 1"):
-        PolicyAgent(env.game, Fixed(number)).respond(env.turn_state(env.agent_selection))
+        agent.respond(env.turn_state(env.agent_selection))
 
 
 def test_turns_that_are_not_ours():
-    env = envs.make("holdem", seats=2)
-    env.reset(seed=1)
-    agent = PolicyAgent(env.game, Fixed(1))
+    env = episode("holdem", seats=2)
+    agent = PolicyAgent(env.game, Always(1))
     waiting = env.turn_state(f"player_{1 - int(env.table.turn)}")
     with pytest.raises(ValueError, match="not its turn"):
         agent.respond(waiting)
@@ -75,8 +67,7 @@ def human(text, state):
 
 @pytest.fixture
 def turn():
-    env = envs.make("holdem", seats=2)
-    env.reset(seed=1)
+    env = episode("holdem", seats=2)
     return env.turn_state(env.agent_selection)
 
 
@@ -102,7 +93,6 @@ PLACE = {"type": "array", "items": NUMBER | {"minimum": 0, "maximum": 100}, "min
 TEXT = {"type": ["string", "null"]}
 SAY = {"type": {"type": ["string", "null"], "enum": [None, "claim"]}, "isMafia": {"type": ["boolean", "null"]}}
 SHARE = offer("allocate_split", "keep this share and give the rest", allocator_share=NUMBER)
-ANY = {"type": "array"}
 TYPED = {  # an offer; how it is shown; lines, and the payload that each gives; a line that is refused, and why
     "words of the description name it": (
         SHARE, "keep <allocator_share: a number>  (keep this share and give the rest)",
@@ -153,7 +143,7 @@ TYPED = {  # an offer; how it is shown; lines, and the payload that each gives; 
         ("do 5",), {"x": 5}, ("do", "x is missing"),
     ),
     "a list of anything": (
-        offer("do", x=ANY), "do <x: a value>",
+        offer("do", x={"type": "array"}), "do <x: a value>",
         ("do [[1,2],[3,4]]", "do [1,2],[3,4]"), {"x": [[1, 2], [3, 4]]}, ("do", "x is missing"),
     ),
     "a list of two": (
@@ -211,8 +201,7 @@ def test_words_that_several_choices_share_name_none_of_them():
 
 @pytest.mark.parametrize("name", ["holdem", "kuhn", "mafia", "tangram", "ultimatum", "multi_issue_bargaining"])
 def test_the_example_of_help_is_a_choice_that_is_offered(name):
-    env = envs.make(name)
-    env.reset(seed=1)
+    env = episode(name)
     offers = for_people(env.turn_state(env.agent_selection).allowed_actions)
     actions = [parse_typed(line, offers) for line in re.search(r'as in "(.*)" or "(.*)"', help_text(offers)).groups()]
     assert actions[0] == actions[1] and env.submit(env.agent_selection, actions[0]).ok
@@ -259,8 +248,7 @@ def test_the_compact_view_has_the_choices_and_every_message_once(turn):
 
 
 def test_actions_are_written_as_people_write_them_and_read_back():
-    env = envs.make("bargaining", total=33.33, offers=5)
-    env.reset(seed=1)
+    env = episode("bargaining", total=33.33, offers=5)
     allowed = env.turn_state(env.agent_selection).allowed_actions
     actions = [env.game.view.encode(env.table, number).action for number in np.flatnonzero(env.game.mask(env.table, 0))]
     lines = [sentence(action) for action in actions]
@@ -277,9 +265,7 @@ def test_quit_leaves_as_ctrl_c_does_and_a_person_may_have_gone(turn, word, error
 GAME = envs.game("leduc")
 
 
-class Raises:
-    def act(self, observations, masks):
-        return np.flatnonzero(masks[0])[-1:]
+RAISES = Acting(lambda observations, masks: np.flatnonzero(masks[0])[-1:])
 
 
 class Searches(PolicyAgent):
@@ -296,8 +282,7 @@ class Searches(PolicyAgent):
 
 
 def state():
-    table = GAME.tables(1)[0]
-    GAME.rules.reset(table)
+    table = record(GAME)
     return GAME.turn_state(table, int(table.turn))
 
 
@@ -307,16 +292,16 @@ def fail():
 
 @pytest.mark.parametrize(("how", "answer"), [(lambda: None, "call"), (fail, "raise")])
 def test_the_search_answers_and_the_policy_does_where_it_fails(how, answer):
-    agent = ReadyAgent(PolicyAgent(GAME, Raises()), Searches(how))
+    agent = ReadyAgent(PolicyAgent(GAME, RAISES), Searches(how))
     assert agent.respond(state()).action.action_type == answer
 
 
 def test_a_search_that_never_ends_misses_no_deadline_and_the_policys_action_is_played():
     ends = threading.Event()
     search = Searches(ends.wait)
-    agent = ReadyAgent(PolicyAgent(GAME, Raises()), search)
+    agent = ReadyAgent(PolicyAgent(GAME, RAISES), search)
     agent._most = None
-    own = PolicyAgent(GAME, Raises()).respond(state())
+    own = PolicyAgent(GAME, RAISES).respond(state())
 
     async def two_turns():
         driver = Player(agent)

@@ -13,7 +13,6 @@ import jax.numpy as jnp
 from parlour.envs import VectorGame, game
 from parlour.wrappers.jax import JaxGame
 
-STEPS = 300
 TABLES = 3
 
 
@@ -46,7 +45,7 @@ def test_it_gives_the_bytes_of_the_tables(case):
     state = jax.jit(env.init, static_argnums=1)(key, TABLES)
     same_tables(env, state, tables)
     assert not np.asarray(state.rewards).any()
-    actions, outcomes = recorded(tables, STEPS)
+    actions, outcomes = recorded(tables, 300)
 
     @jax.jit
     def play(state, actions):

@@ -23,16 +23,12 @@ from random_play import states
 DECISIONS = 12
 
 
-def players(game):
-    yield from (make_policy(name, game, seed=1) for name in rivals(game))
-    yield RandomPolicy(seed=2)
-    yield from (Always(action) for action in (0, game.rules.num_actions - 1))
-
-
 @pytest.mark.slow
 def test_every_player_keeps_to_what_is_offered(game):
     chance = np.random.default_rng(5)
-    for number, policy in enumerate(players(game)):
+    bots = [make_policy(name, game, seed=1) for name in rivals(game)]
+    steady = [Always(action) for action in (0, game.rules.num_actions - 1)]
+    for number, policy in enumerate([*bots, RandomPolicy(seed=2), *steady]):
         agent = PolicyAgent(game, policy)
         for state in states(game, number, DECISIONS):
             whole = state.allowed_actions

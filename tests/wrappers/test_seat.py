@@ -16,7 +16,7 @@ from parlour.wrappers.rl.gymnasium_env import SingleAgentEnv, SingleAgentVectorE
 from parlour.wrappers.rl.opponents import Pool
 from parlour.wrappers.rl.sb3 import sb3_env
 from parlour.wrappers.rl.single_agent import SingleAgentTables
-from policies import Always
+from policies import Acting, Always
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3 import DQN, PPO
@@ -157,9 +157,7 @@ def test_opponents_are_one_for_each_seat_or_drawn_by_weight():
     assert always.asked > 0 == never.asked
 
 
-class Wrong:
-    def act(self, observations, masks):
-        return np.full(len(masks), 99)
+WRONG = Acting(lambda observations, masks: np.full(len(masks), 99))
 
 
 def stepped(actions, opponents="call", begun=True):
@@ -187,7 +185,7 @@ def empty_seat():
         (lambda: Pool(["random", "random"], teammate_weights=[1]), r"teammate_weights=\[1\]: give 2 numbers"),
         *((at_three(seat=seat), f'seat={seat!r}: need "rotate" or a whole') for seat in (3, -1, True, "rotated", 1.0)),
         *((at_three(random_start_steps=steps), "the least number") for steps in ((-1, 3), (4, 3))),
-        (lambda: stepped([1, 1], Wrong()), r"an opponent played .*action 99 is not legal"),
+        (lambda: stepped([1, 1], WRONG), r"an opponent played .*action 99 is not legal"),
         (empty_seat, "seat 1 had no decision"),  # and no endless loop
         (lambda: stepped([1, 1], begun=False), "before reset"),
         (lambda: stepped([1, 1, 1]), r"shape \(3,\)"),

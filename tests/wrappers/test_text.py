@@ -12,14 +12,6 @@ from parlour.wrappers.agents.language_model import ModelError
 from parlour.wrappers.text import MOST_READ, TextGame, play_text, play_texts
 
 
-def first(turn):
-    return turn.answers[0]
-
-
-def last(turn):
-    return turn.answers[-1]
-
-
 def test_a_refused_answer_costs_and_is_asked_again_with_the_reason():
     game = TextGame("holdem", seats=2, button=0, retries=1, penalty=-0.25)
     turn = game.reset(seed=1)
@@ -101,7 +93,7 @@ def test_seats_are_given_to_models_policies_and_agents():
 
     game = envs.game("kuhn")
     with pytest.raises(ValueError, match="2 models"):
-        play_text(TextGame("holdem", seats=3), [first, last])
+        play_text(TextGame("holdem", seats=3), [lambda turn: turn.answers[0]] * 2)
     assert TextGame(game, opponents="self").opponents == {}
     assert TextGame(game, opponents="random", seat="player_1").opponents == {"player_0": "random"}
     assert TextGame(game, opponents={"player_0": "self", "player_1": "zoo:kuhn"}).opponents == {"player_1": "zoo:kuhn"}
