@@ -117,10 +117,6 @@ def test_a_killed_learner_resumes(cluster, tmp_path, monkeypatch):
     assert not ray.is_initialized()  # the engine has closed its own connection
 
 
-def refuse(*, progress):
-    raise ValueError("not this")
-
-
 def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path, capsys, monkeypatch):
     ray.shutdown()
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
@@ -133,5 +129,9 @@ def test_cells_in_a_cluster_are_those_of_this_machine_and_errors_are_their_own(c
     kuhn = ["evaluate", "crossplay", "random", "equilibrium", "maniac", "--game", "kuhn", "--deals", "50", "--json"]
     here, there = (printed(capsys, *kuhn, *more) for more in ([], ["--ray", connected.address]))
     assert here == there
+
+    def refuse(*, progress):  # the cluster cannot import a module of the tests
+        raise ValueError("not this")
+
     with pytest.raises(ValueError, match="not this"):
         Workers(ray=connected.address).run([Task(refuse)])
