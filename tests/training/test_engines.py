@@ -95,7 +95,7 @@ def test_columns_of_a_packed_batch_come_back_in_their_places(rows, extended):
 def test_a_process_that_ends_is_named_and_the_run_resumes(tmp_path):
     def kill(learner, metrics):
         if learner.timesteps > 1500:
-            os.kill(learner.engine._processes[1].pid, signal.SIGKILL)
+            os.kill(next(iter(learner.engine._processes[1]._processes)), signal.SIGKILL)
 
     settings = {**TINY, "engine": "process", "actors": 2}
     config = load_config("holdem", run=tmp_path / "killed", **settings)
@@ -112,8 +112,9 @@ def test_a_mistake_in_a_process_reaches_the_learner():
     with pytest.raises(RuntimeError, match=r"actor|Missing key"):
         learner.engine.rollout(0, {})
     assert learner.engine.rollout(0, learner._weights())[0].decisions > 0  # it goes on
+    process = next(iter(learner.engine._processes[0]._processes.values()))
     learner.close()
-    assert not learner.engine._processes[0].is_alive()
+    assert not process.is_alive()
 
 
 @pytest.mark.slow

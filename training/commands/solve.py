@@ -18,8 +18,8 @@ from ..evaluation.exact import flat_tree
 from ..solving import problems
 from ..solving.sampled import SAMPLING, WEIGHTS, Sampling, grow
 from ..solving.tabular import METHODS, solve
-from ..terminal.console import EVERY, STDERR, Console, table_of
-from .arguments import AsJson, GameArguments
+from ..terminal.console import EVERY, STDERR, table_of
+from .arguments import AsJson, GameArguments, ReportArguments
 from .lookup import game_with, next_command
 
 START, START_ITERATIONS = 0.2, 200_000
@@ -72,6 +72,7 @@ def command(
     file = Path(f"{game.name}.npz") if out is None else out
     file.parent.mkdir(parents=True, exist_ok=True)
     facts: dict[str, Any] = {"game": game.id, "options": dict(game.options), "method": method, "policy": str(file)}
+    report = ReportArguments(as_json=as_json)
     if method in SAMPLED:
         reached, problem = _solve_from_samples(game, method, sampling, checkpoint, target, iterations, seconds)
         problem.policy().save(file)
@@ -83,32 +84,26 @@ def command(
             "iterations_per_second": reached.rate,
             "public_nodes": [len(solver.deals.tree.kind) for solver in problem.solvers],
         }
-        line = f"{game.id}, {method}: {_line(reached)}; the policy is in {file}"
-        print(json.dumps(facts, indent=2) if as_json else line)
+        report.show(facts, f"{game.id}, {method}: {_line(reached)}; the policy is in {file}")
         return
     tree = flat_tree(game)
     solution = solve(tree, method, target=target, iterations=iterations, seconds=seconds)
     trained_for = TrainedFor.of(game, tree.encoder)
     TabularPolicy(tree.observations, tree.probabilities(solution.strategy), trained_for).save(file)
-    if as_json:
-        facts |= {
-            "value": float(solution.values[0]),
-            "values": solution.values.tolist(),
-            "nash_conv": solution.nash_conv,
-            "iterations": solution.iterations,
-            "seconds": solution.seconds,
-            "nodes": tree.nodes,
-            "information_sets": len(tree.seat),
-        }
-        print(json.dumps(facts, indent=2))
-        return
+    facts |= {
+        "value": float(solution.values[0]),
+        "values": solution.values.tolist(),
+        "nash_conv": solution.nash_conv,
+        "iterations": solution.iterations,
+        "seconds": solution.seconds,
+        "nodes": tree.nodes,
+        "information_sets": len(tree.seat),
+    }
     values = solution.values[: 1 if game.payoffs.zero_sum and game.seats == 2 else None]
+    by_agent, unit = zip(game.agents, values, strict=False), game.payoffs.unit_name
+    rows = [(f"value for {one}", f"{each:+.6f} {unit}") for one, each in by_agent]
     rates = f"{solution.iterations / solution.seconds:,.0f} iterations a second"
-    rows = [
-        *(
-            (f"value for {one}", f"{each:+.6f} {game.payoffs.unit_name}")
-            for one, each in zip(game.agents, values, strict=False)
-        ),
+    rows += [
         ("NashConv", f"{solution.nash_conv:.3g}"),
         ("iterations", f"{solution.iterations:,}"),
         ("seconds", f"{solution.seconds:.2f} ({rates})"),
@@ -116,9 +111,8 @@ def command(
     ]
     table = table_of(["", ""], rows, f"{game.id}, solved by {method}", texts=2)
     table.show_header = False
-    Console().print(table)
-    others = ["random"] * (game.seats - 1)
-    print(f"the policy is in {file}: {next_command(game, 'play', 'GAME', '--agents', str(file), *others)}")
+    again = next_command(game, "play", "GAME", "--agents", str(file), *["random"] * (game.seats - 1))
+    report.show(facts, table, f"the policy is in {file}: {again}")
 
 
 def _solve_from_samples(

@@ -328,7 +328,9 @@ def command(
         raise ValueError("--state and --empty-after are for --lobby")
     if len(games) != 1:
         raise ValueError(f"{len(games)} games for one table: name one, or give --lobby")
-    chosen = lookup.game_with(games[0], options, seats=_seats(games[0], options, players.agents, seats))
+    if lookup.has_seats(games[0]) and not (seats is None and lookup.names_seats(options)):
+        seats = seats or max(2, len(players.agents) + (lookup.HUMAN not in players.agents))
+    chosen = lookup.game_with(games[0], options, seats=seats)
     people = [lookup.HUMAN] * (chosen.seats - len(players.agents))
     specs = [*players.agents, *people] if lookup.HUMAN in players.agents else [*people, *players.agents]
     console, results = Console(), Results(chosen)
@@ -341,9 +343,3 @@ def command(
         models = statistics_of(dict(filter(None, programs)))
         activity = Activity(counts=results.counts, score=results.in_words, models=lambda: models)
         supervisor.run(serving(table, console, where(table, "play")), activity)
-
-
-def _seats(game: str, options: Sequence[str], agents: Sequence[str], seats: int | None) -> int | None:
-    if not lookup.has_seats(game) or (seats is None and lookup.names_seats(options)):
-        return seats
-    return seats or max(2, len(agents) + (lookup.HUMAN not in agents))

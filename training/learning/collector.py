@@ -5,15 +5,19 @@ same bytes; ``ray`` in a Ray cluster, ``gpu`` on the learner's GPU. The last two
 """
 
 import multiprocessing
+import os
 import signal
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import Any, cast
 
 import numpy as np
@@ -766,25 +770,13 @@ class ProcessEngine(Engine):
     def __init__(self, config: SelfPlayConfig, game: Game, pool: Pool) -> None:
         super().__init__(config, game, pool)
         context = multiprocessing.get_context("spawn")  # a fork would copy the locks of PyTorch's threads
-        self._connections: list[Any] = []
-        self._processes = []
-        self._calls = 0
-        for actor in range(config.actors):
-            ours, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(theirs, config, pool, actor), daemon=True)
-            process.start()
-            theirs.close()  # so that reading fails when the process dies
-            self._connections.append(ours)
-            self._processes.append(process)
+        each = [(config, pool, actor) for actor in range(config.actors)]
+        self._processes = [ProcessPoolExecutor(1, context, _start_actor, arguments) for arguments in each]
 
     def close(self) -> None:
         """End the processes."""
-        for connection in self._connections:
-            connection.close()
         for process in self._processes:
-            process.join(timeout=10)
-            if process.is_alive():
-                process.terminate()
+            process.shutdown(cancel_futures=True)
 
     def _ask(self, method: str, args: list[tuple[Any, ...]]) -> list[Any]:
         """Call all processes at the same time.
@@ -793,39 +785,37 @@ class ProcessEngine(Engine):
             ConnectionError: if a process has ended.
             Exception: what an actor has raised.
         """
-        self._calls += 1
-        actor, answers = 0, []
+        actor, calls, answers = 0, list[Any](), list[Any]()
         try:
-            for actor, arguments in enumerate(args):
-                self._connections[actor].send((self._calls, method, arguments))
             for actor in range(len(args)):
-                call = 0
-                while call != self._calls:  # Ctrl-C may have left the answer to an earlier one
-                    call, answer = self._connections[actor].recv()
-                answers.append(answer)
-        except (EOFError, OSError):
+                calls.append(self._processes[actor].submit(_call_actor, method, args[actor]))
+            for actor in range(len(args)):
+                answers.append(calls[actor].result())
+        except BrokenProcessPool:
             raise ConnectionError(f"the process of actor {actor} has ended: resume the run") from None
-        for answer in answers:
-            if isinstance(answer, Exception):
-                raise answer
         return answers
 
 
-def _serve(connection: Any, config: SelfPlayConfig, pool: Pool, actor: int) -> None:
-    """Answer the calls of the learner, until it closes the connection."""
+_ACTORS: list[Collector] = []
+"""The actor of a process of its own."""
+
+
+def _start_actor(config: SelfPlayConfig, pool: Pool, actor: int) -> None:
+    """Make the actor of this process, which ends when the learner's process does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of the terminal; the learner ends them
+
+    def end_with_learner() -> None:
+        if (learner := multiprocessing.parent_process()) is not None:
+            learner.join()
+            os._exit(1)
+
+    Thread(target=end_with_learner, daemon=True).start()
     torch.set_num_threads(1)
-    collector = Collector(config, make_game(config.game, **config.options), pool, actor)
-    while True:
-        try:
-            call, method, args = connection.recv()
-        except (EOFError, OSError):
-            return
-        try:
-            answer = getattr(collector, method)(*args)
-        except Exception as error:  # the learner raises it
-            answer = error
-        connection.send((call, answer))
+    _ACTORS.append(Collector(config, make_game(config.game, **config.options), pool, actor))
+
+
+def _call_actor(method: str, args: tuple[Any, ...]) -> Any:
+    return getattr(_ACTORS[0], method)(*args)
 
 
 def find_engine(name: str) -> type[Engine]:

@@ -6,7 +6,7 @@ A run is evaluated against fixed opponents, and by its exploitability where it c
 import dataclasses
 import json
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import fields
 from pathlib import Path
@@ -86,15 +86,13 @@ class Evaluations:
 
         The mean reward in self-play does not say whether a policy learns: in games whose rewards sum to 0 it is 0.
         """
+        game, seed = self._game, self._config.seed
+        for name in [*(one for one in game.bots if one != "random"), "random"]:
+            with suppress(ValueError):  # a bot that cannot play the game with its options
+                rival = make_policy(name, game, seed=seed)
+                break
         self._same_draws(policy)
-        name, rival = next(self._bots())
-        self.latest = {f"eval/{name}": evaluate(policy, self._game, [rival], deals=FEW, seed=self._config.seed).mean}
-
-    def _bots(self) -> Iterator[tuple[str, Policy]]:
-        """Yield the bots that can play the game with its options, and at last `random`."""
-        for name in [*(one for one in self._game.bots if one != "random"), "random"]:
-            with suppress(ValueError):
-                yield name, make_policy(name, self._game, seed=self._config.seed)
+        self.latest = {f"eval/{name}": evaluate(policy, game, [rival], deals=FEW, seed=seed).mean}
 
     def run(self, policy: Policy) -> dict[str, float]:
         """Evaluate a policy and return the results.
