@@ -447,14 +447,34 @@ class Actor:
     def _reset(self, seed: int) -> None:
         raise NotImplementedError
 
-    def _batch(self, **facts: Any) -> RolloutBatch:
-        """Return the arrays as a batch, with one row per decision."""
+    @torch.no_grad()
+    def rollout(self, version: int, weights: Weights, *more: Any) -> RolloutBatch:
+        """Play ``n_steps`` decisions on every table.
+
+        Args:
+            version: the version of the weights, from 0.
+            weights: the weights of both networks.
+            more: of tables on the CPU: the opponents that are not those of the pool; and the least and the most random
+                decisions at the beginning of an episode.
+
+        Returns:
+            The decisions, one row each. The next rollout overwrites the arrays.
+        """
+        began = time.perf_counter()
+        self.begin(version)
+        load_weights(self._actor, self._critic, weights)
+        facts = self._rollout(*more)
         names = "observations", "critic_observations", "masks", "log_probs", "actions", "advantages"
         arrays = {name: getattr(self, f"_{name}") for name in names} | {"returns": self._values + self._advantages}
         if self._config.update == "mirror_descent":
             arrays["weights"] = self._weights
         arrays = {name: array.reshape(-1, *array.shape[2:]) for name, array in arrays.items()}
-        return RolloutBatch(actor=self._number, arrays=arrays, **facts)
+        spent = time.perf_counter() - began
+        return RolloutBatch(version=version, actor=self._number, arrays=arrays, total_seconds=spent, **facts)
+
+    def _rollout(self, *more: Any, **named: Any) -> dict[str, Any]:
+        """Play the decisions, and return the other fields of the batch."""
+        raise NotImplementedError
 
 
 class Collector(Actor):
@@ -512,24 +532,7 @@ class Collector(Actor):
         self._words = streams(seed, 1)
         self.tables.reset(seed)
 
-    @torch.no_grad()
-    def rollout(
-        self, version: int, weights: Weights, opponents: Opponents, random_start_steps: tuple[int, int] = (0, 0)
-    ) -> RolloutBatch:
-        """Play ``n_steps`` decisions on every table.
-
-        Args:
-            version: the version of the weights, from 0.
-            weights: the weights of both networks.
-            opponents: the opponents that are not those of the pool.
-            random_start_steps: the least and the most random decisions at the beginning of an episode.
-
-        Returns:
-            The decisions. The next rollout overwrites the arrays.
-        """
-        began = time.perf_counter()
-        self.begin(version)
-        load_weights(self._actor, self._critic, weights)
+    def _rollout(self, opponents: Opponents, random_start_steps: tuple[int, int] = (0, 0)) -> dict[str, Any]:
         for slot, (serial, policy) in opponents.items():
             if self._serials.get(slot) != serial:  # a copy of one that has changed, with a random stream of its own
                 copy = deepcopy(policy)
@@ -541,15 +544,13 @@ class Collector(Actor):
         episodes, winnings = self.tables.episodes, self.tables.winnings
         seconds = self._play()
         self._estimate()
-        return self._batch(
-            version=version,
-            rows=np.flatnonzero(self._learner_acts & ~np.isnan(self._advantages)),
-            played=int(self._learner_acts.sum()),
-            episodes=self.tables.episodes - episodes,
-            winnings=self.tables.winnings - winnings,
-            seconds=seconds,
-            total_seconds=time.perf_counter() - began,
-        )
+        return {
+            "rows": np.flatnonzero(self._learner_acts & ~np.isnan(self._advantages)),
+            "played": int(self._learner_acts.sum()),
+            "episodes": self.tables.episodes - episodes,
+            "winnings": self.tables.winnings - winnings,
+            "seconds": seconds,
+        }
 
     def _play(self) -> float:
         """Play the decisions. Return the duration of the tables' steps in seconds."""

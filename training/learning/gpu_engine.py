@@ -70,32 +70,17 @@ class GpuCollector(collector.Actor):
         self.tables.reset(seed)
         self._results.zero_()
 
-    @torch.no_grad()
-    def rollout(self, version: int, weights: collector.Weights, *_: Any) -> collector.RolloutBatch:
-        """Play ``n_steps`` decisions on every table.
-
-        Args:
-            version: the version of the weights, from 0.
-            weights: the weights of both networks.
-
-        Returns:
-            The decisions, as tensors on the GPU. The next rollout overwrites them.
-        """
+    def _rollout(self, *_: Any) -> dict[str, Any]:
         began = time.perf_counter()
-        self.begin(version)
-        collector.load_weights(self._actor, self._critic, weights)
         episodes, winnings = self._recorded().tolist()
         self.tables.finish()
-        seconds = time.perf_counter() - began
-        return self._batch(
-            version=version,
-            rows=np.flatnonzero(~self._advantages.isnan().cpu().numpy()),
-            played=self._turn.numel(),
-            episodes=int(episodes),
-            winnings=winnings / self._game.payoffs.unit,
-            seconds=seconds,
-            total_seconds=seconds,
-        )
+        return {
+            "rows": np.flatnonzero(~self._advantages.isnan().cpu().numpy()),
+            "played": self._turn.numel(),
+            "episodes": int(episodes),
+            "winnings": winnings / self._game.payoffs.unit,
+            "seconds": time.perf_counter() - began,
+        }
 
     def _play_and_estimate(self) -> torch.Tensor:
         """Play the decisions and value them. Return the number of ended episodes and the winnings, float64[2]."""
