@@ -3,14 +3,14 @@
 import os
 import signal
 import socket
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import Any
 
 import ray
 from ray.exceptions import RayTaskError
+
+from .tasks import handled
 
 
 def connect(address: str, cpus: int = 0) -> bool:
@@ -32,26 +32,14 @@ def connect(address: str, cpus: int = 0) -> bool:
             socket.create_connection((host, int(port)), timeout=10).close()
         except OSError as error:
             raise ConnectionError(f"no Ray cluster answers at {address}: {error}") from None
-    with _signal_handler_kept():
+    # `ray.init` replaces the handler of SIGTERM; a run that gets SIGTERM is saved.
+    with handled([signal.SIGTERM], signal.getsignal(signal.SIGTERM)):
         if address:
             ray.init(address=address, **common)
         else:
             # Without "local", Ray takes a cluster that runs on this machine, or that RAY_ADDRESS names.
             ray.init("local", num_cpus=max(cpus, os.cpu_count() or 1), include_dashboard=False, **common)
     return True
-
-
-@contextmanager
-def _signal_handler_kept() -> Iterator[None]:
-    """Keep the handler of SIGTERM, which `ray.init` replaces: a run that gets SIGTERM is saved."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.getsignal(signal.SIGTERM)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def run_in_cluster(

@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from copy import deepcopy
@@ -21,27 +21,35 @@ STOPPING = (signal.SIGINT, *ENDING)
 
 
 @contextmanager
+def handled(numbers: Iterable[int], handler: Any) -> Iterator[None]:
+    """Give signals another handler for the block, those that are not ignored.
+
+    Other threads than the main one get no signals: there it does nothing.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    before = {one: now for one in numbers if main and (now := signal.getsignal(one)) not in (None, signal.SIG_IGN)}
+    try:
+        for number in before:
+            signal.signal(number, handler)
+        yield
+    finally:
+        for number, now in before.items():
+            signal.signal(number, now)
+
+
+@contextmanager
 def held_back() -> Iterator[None]:
     """Hold signals that stop a run back until the end of the block.
 
     The KeyboardInterrupt of a signal can come between any two instructions. In the middle of `threading.Condition` it
     loses a wake-up, and the thread that waits for it waits for ever. So calls into libraries with threads of their own
-    are made in such a block. In other threads than the main one, which get no signals, it does nothing.
+    are made in such a block.
     """
     came: list[int] = []
-
-    def note(number: int, frame: FrameType | None) -> None:
-        came.append(number)
-
-    main = threading.current_thread() is threading.main_thread()
-    before = {sign: handler for sign in STOPPING if main and (handler := signal.getsignal(sign)) is not None}
     try:
-        for sign in before:
-            signal.signal(sign, note)
-        yield
+        with handled(STOPPING, lambda number, frame: came.append(number)):
+            yield
     finally:
-        for sign, handler in before.items():
-            signal.signal(sign, handler)
         for number in came[:1]:
             signal.raise_signal(number)
 
@@ -51,22 +59,15 @@ def interruptible() -> Iterator[None]:
     """Let SIGTERM, and SIGHUP of a terminal that is closed, raise KeyboardInterrupt as Ctrl-C does.
 
     A second one is ignored, so that it does not interrupt the clean-up, and so is SIGHUP where it is ignored already,
-    as by nohup. Other threads than the main one get no signals: there it does nothing.
+    as by nohup.
     """
 
     def stop(number: int, frame: FrameType | None) -> None:
         signal.signal(number, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    main = threading.current_thread() is threading.main_thread()
-    before = {number: handler for number in ENDING if main and (handler := signal.getsignal(number)) != signal.SIG_IGN}
-    try:
-        for number in before:
-            signal.signal(number, stop)
+    with handled(ENDING, stop):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 Tick = Callable[[int], None]
