@@ -10,7 +10,7 @@ from typing import Any
 import ray
 from ray.exceptions import RayTaskError
 
-from .tasks import handled
+from . import handled
 
 
 def connect(address: str, cpus: int = 0) -> bool:

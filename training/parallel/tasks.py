@@ -6,8 +6,7 @@ Every task gets copies of its arguments. So its result depends neither on where 
 import multiprocessing
 import os
 import signal
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from copy import deepcopy
@@ -16,25 +15,10 @@ from importlib.util import find_spec
 from types import FrameType
 from typing import Any
 
+from . import handled
+
 ENDING = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
 STOPPING = (signal.SIGINT, *ENDING)
-
-
-@contextmanager
-def handled(numbers: Iterable[int], handler: Any) -> Iterator[None]:
-    """Give signals another handler for the block, those that are not ignored.
-
-    Other threads than the main one get no signals: there it does nothing.
-    """
-    main = threading.current_thread() is threading.main_thread()
-    before = {one: now for one in numbers if main and (now := signal.getsignal(one)) not in (None, signal.SIG_IGN)}
-    try:
-        for number in before:
-            signal.signal(number, handler)
-        yield
-    finally:
-        for number, now in before.items():
-            signal.signal(number, now)
 
 
 @contextmanager
