@@ -180,6 +180,8 @@ def _average_bid(rule: str, bidders: int, low: float, high: float, signal: Float
 class AuctionBot:
     """A bidder whose bid is a function of its valuation, rounded to the grid, and up where it would not take part.
 
+    Rounding leads to no bid above both the valuation and the function's bid.
+
     Args:
         bid: function from float64[N] valuations to float64[N] bids.
         game: an auction with any options.
@@ -201,8 +203,8 @@ class AuctionBot:
         valuations = np.round(observations[:, self._valuation].astype(np.float64) * self._unit, 2)
         bids = self._bid(valuations)
         least = max(np.ceil(self._reserve / self._step - 1e-9), float(self._fee > 0))
-        takes_part = (bids >= self._reserve) & (bids > 0)
-        own = np.floor(np.maximum(valuations, bids) / self._step + 1e-9)  # rounding leads to no bid above both
+        own = np.floor(np.maximum(valuations, bids) / self._step + 1e-9)
+        takes_part = (bids >= self._reserve) & (bids > 0) & (own >= least)
         numbers = np.maximum(np.minimum(np.rint(bids / self._step), own), np.where(takes_part, least, 0.0))
         return np.clip(numbers, 0, self._last).astype(np.int64)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..core.capabilities import Capabilities, PublicView, ShownOptions
+from ..core.capabilities import Capabilities, OutsideOption, PublicView, ShownOptions
 from ..core.encoder import Encoders
 from ..core.game import Game, Payoffs
 from ..core.options import Options, Rule, from_options, number, one_of, whole, within
@@ -122,13 +122,13 @@ def game(given: AuctionOptions) -> Game:
         highest=most,
     )
     blank = _blank(given, tables, most)
-    highest = view.highest(blank[0])
+    highest, num_actions = view.highest(blank[0]), given.bids + 1 + talk * NUM_ACTIONS
     return Game(
         name="auction",
         agents=agents,
         rules=Rules(
             blank=blank,
-            num_actions=given.bids + 1 + talk * NUM_ACTIONS,
+            num_actions=num_actions,
             reset=rules.reset,
             step=rules.step,
             decode=rules.decode,
@@ -158,6 +158,7 @@ def game(given: AuctionOptions) -> Game:
             talk=words.capability(given.bids + 1) if talk else None,
             public_view=PublicView(view.public),
             shown_options=ShownOptions(view.differences),
+            outside_option=OutsideOption(partial(view.worth, num_actions)),
         ),
     )
 

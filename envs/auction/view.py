@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 from gymnasium import spaces
 from msgspec import UNSET, Struct, UnsetType
+from numpy.typing import NDArray
 
 from ..core import turn_state as ts
 from ..core.record import Tables
@@ -34,7 +35,7 @@ from ..core.turn_state import (
     round_of,
 )
 from ..core.view import ActionRange
-from .rules import BID, COMMON, KINDS, PASS, PRIVATE, TALK, VALUES, cents, decode, draw_valuation
+from .rules import BID, COMMON, KINDS, PASS, TALK, VALUES, cents, decode, draw_valuation
 from .rules import Move as RuleMove
 
 
@@ -82,19 +83,11 @@ def public(table: Any) -> AuctionState:
 
 def unusual(table: Any) -> dict[str, Any]:
     """Return the options that the platforms do not have, where they are not as usual."""
-    options: dict[str, Any] = {}
-    if table.reserve > 0:
-        options["reserve_price"] = float(table.reserve)
-    if table.entry_fee > 0:
-        options["entry_fee"] = float(table.entry_fee)
-    if table.units > 1:
-        options["units"] = int(table.units)
-    if table.values != PRIVATE:
-        options["values"] = VALUES[int(table.values)]
-    if table.noise > 0:
-        options["noise"] = float(table.noise)
-    if table.risk_aversion > 0:
-        options["risk_aversion"] = float(table.risk_aversion)
+    options = dict[str, Any]()
+    for name, (field, usual) in TERMS.items():
+        value = VALUES[int(table.values)] if name == "values" else type(usual)(getattr(table, name))
+        if value != usual:
+            options[field] = value
     return options
 
 
@@ -393,3 +386,12 @@ def nearest(table: Any, move: RuleMove) -> int:
 def safe(table: Any) -> int:
     """Return the action index of the safe action: pass."""
     return int(table.bids)
+
+
+def worth(num_actions: int, table: Any) -> NDArray[np.float64]:
+    """Return `OutsideOption.worth`: the own valuation less a bid that takes part, float64[num_actions]; infinite where
+    the good is worth something else to the bidder."""
+    gains, bids = np.full(num_actions, np.inf), table.bid_step * np.arange(table.bids)
+    if VALUES[table.values] in ("private", "affiliated"):
+        gains[: len(bids)] = np.where(bids >= table.reserve, table.valuation[table.turn] - bids, np.inf)
+    return gains

@@ -17,6 +17,7 @@ from .capabilities import Capabilities, PublicView
 from .checks import Immutable, require_arguments, require_mapping, require_names, require_type
 from .encoder import Encoder, Layout
 from .loops import Batch
+from .plain_start import PLAIN_START
 from .record import Tables, plain
 from .rules import Rules
 from .turn_state import AllowedAction, Message, TurnState, as_dict
@@ -276,14 +277,15 @@ class Game(Immutable):
         """
         texts = {"pass", "message_only", *self.view.action_spaces}
         generator, table = np.random.default_rng(0), self.tables(1)[0]
-        for _ in range(EPISODES):
-            table.stream = generator.integers(0, 2**63)
-            self.rules.reset(table)
-            while not table.done:
-                _collect(self.turn_state(table, int(table.turn)), texts)
-                self.rules.play(table, int(generator.choice(self.mask(table, int(table.turn)).nonzero()[0])))
-            for seat in range(self.seats):
-                _collect(self.turn_state(table, seat), texts)
+        with PLAIN_START.loading():
+            for _ in range(EPISODES):
+                table.stream = generator.integers(0, 2**63)
+                self.rules.reset(table)
+                while not table.done:
+                    _collect(self.turn_state(table, int(table.turn)), texts)
+                    self.rules.play(table, int(generator.choice(self.mask(table, int(table.turn)).nonzero()[0])))
+                for seat in range(self.seats):
+                    _collect(self.turn_state(table, seat), texts)
         return frozenset(texts - set(self.agents))
 
     # One table.

@@ -27,7 +27,7 @@ from ..phases import (
     make,
 )
 from ..phases.fields import SHOWN, Answer, Field, HiddenWord, is_resolved, put, seats_of, shown_of
-from ..phases.rules import go_back
+from ..phases.rules import decode, go_back
 
 OFFER, ACCEPT, REJECT, LITTLE, MUCH, WAIT = range(6)
 """The action types; the last one is `pass`."""
@@ -225,22 +225,18 @@ def values_of(parameter: NDArray[np.float64], contracts: NDArray[np.float64]) ->
     `parameter`: float64[P], the numbers that the payoffs depend on.
     """
     premium, in_good, in_bad = contracts.T
-    transfer = [
-        p * in_good + (1 - p) * in_bad for p in (parameter[AT.p_good_low_effort], parameter[AT.p_good_high_effort])
-    ]
-    earned = [
-        parameter[AT.base_income] - (1 - p) * parameter[AT.loss]
-        for p in (parameter[AT.p_good_low_effort], parameter[AT.p_good_high_effort])
-    ]
+    chances = parameter[AT.p_good_low_effort], parameter[AT.p_good_high_effort]
+    transfer = [p * in_good + (1 - p) * in_bad for p in chances]
+    earned = [parameter[AT.base_income] - (1 - p) * parameter[AT.loss] for p in chances]
     low = earned[0] + transfer[0] - premium
     high = earned[1] + transfer[1] - premium - parameter[AT.effort_cost]
     works = high >= low - CLOSE
     return Values(premium - np.where(works, transfer[1], transfer[0]), np.where(works, high, low), works)
 
 
-def contracts_of(game: Game) -> NDArray[np.float64]:
-    """Return the contracts that have an action index, float64[N, 3]."""
-    moves = [game.rules.decode(game.rules.blank[0], index) for index in range(int(game.rules.blank[0].first[ACCEPT]))]
+def contracts_of(table: Any) -> NDArray[np.float64]:
+    """Return the contracts that have an action index, in the amounts of a table, float64[N, 3]."""
+    moves = [decode(table, index) for index in range(int(table.first[ACCEPT]))]
     return np.array([(move.value, move.second, move.third) for move in moves])
 
 
@@ -255,14 +251,17 @@ def best_contract(game: Game, parameter: NDArray[np.float64] | None = None) -> N
         game: the game, whose grid has the contracts.
         parameter: float64[P], the numbers that the payoffs depend on; None: those of the game.
     """
-    contracts = contracts_of(game)
+    contracts = contracts_of(game.rules.blank[0])
     worth = values_of(game.rules.blank[0].parameter if parameter is None else parameter, contracts)
     profit = np.where((worth.insured >= -CLOSE) & (worth.insurer >= -CLOSE), worth.insurer, -np.inf)
     return np.asarray(contracts[int(np.argmax(np.round(profit, 6)))])
 
 
 def worth(table: Any, kind: int, numbers: Any) -> Any:
-    """Return what the offered contract is worth to the insured that accepts it; without a contract it gets 0."""
+    """Return what the contracts are worth to the insurer, and the offered one to the insured that accepts it; without
+    a contract both get 0."""
+    if kind == OFFER:
+        return values_of(table.parameter, contracts_of(table)).insurer
     if kind != ACCEPT:
         return np.inf
     offered = np.array([[table.number[0, 0], table.fact[IN_GOOD], table.fact[IN_BAD]]], np.float64)
@@ -285,7 +284,7 @@ def _equilibrium(seen: Seen) -> Any:
 
 
 def _equal(seen: Seen) -> Any:
-    contracts = contracts_of(seen.game)
+    contracts = contracts_of(seen.game.rules.blank[0])
     worth = values_of(seen.parameters, contracts)
     both = worth.insurer + worth.insured
     distance = np.where(both >= both.max() - CLOSE, np.abs(worth.insurer - worth.insured), np.inf)
@@ -294,7 +293,7 @@ def _equal(seen: Seen) -> Any:
 
 
 def _full_cover(seen: Seen) -> Any:
-    contracts = contracts_of(seen.game)
+    contracts = contracts_of(seen.game.rules.blank[0])
     loss = np.abs(contracts[:, 2] - contracts[:, 1] - seen.parameter(AT.loss))
     worth = values_of(seen.parameters, contracts)
     paid = np.where(worth.insurer >= -CLOSE, worth.insurer, np.inf)

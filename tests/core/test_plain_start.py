@@ -121,6 +121,7 @@ print(PLAIN_START.ended, count.names)
 AGENT = """
 kuhn = game("kuhn")
 def begin():
+    assert kuhn.words  # which no player may be called
     PolicyAgent(kuhn, make_policy("zoo:kuhn", kuhn, seed=0)).warm_up()
 """
 

@@ -52,7 +52,7 @@ def test_the_effort_is_hidden_until_the_outcome():
 def test_theory_is_backward_induction_over_all_contracts():
     game = envs.game(NAME, premiums=21)
     best = -np.inf
-    for premium, good, bad in contracts_of(game):
+    for premium, good, bad in contracts_of(game.rules.blank[0]):
         worth = []
         for p, cost in ((0.6, 0), (0.8, 1)):
             insured = p * (10 + good) + (1 - p) * bad - premium - cost

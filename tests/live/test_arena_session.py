@@ -249,18 +249,19 @@ def test_what_a_mistake_costs(kind):
     assert session.failed("ann", "late").error == "match_not_running"
 
 
+def test_seats_that_send_refused_actions_for_ever_hold_no_match_open(game):
+    session = MatchSession(game, ids(game, False), seed=1, limits=FREE)
+    while session.turn is not None:
+        session.act(session.turn, {"action_type": "dance"})
+    assert sum(session.forced.values()) == session.actions == sum(session.rejections.values()) / 3
+
+
 def test_a_late_agent_loses_its_turn_and_no_more():
     session = bargaining(failed="keep")
     assert session.timeout("bob").error == "not_your_turn"
     assert session.timeout("ann").ok
     assert session.turn == "bob"
     assert session.failures == {"ann": 1, "bob": 0}
-
-
-def test_the_safe_action_stands_in_where_a_game_has_no_pass():
-    session = MatchSession(envs.game("holdem", seats=2, button=0), ("ann", "bob"), seed=1)
-    session.timeout(session.turn)
-    assert session.outcome["reason"] == "fold"
 
 
 def test_endless_talk_ends_in_a_pass():

@@ -395,11 +395,17 @@ def test_sessions_have_as_many_players_as_the_game(joined, free, wanted):
     assert arena.posted[1:] == [{**wanted, "player_name": "me"}]
 
 
-def test_a_match_in_which_nothing_happens_is_left(monkeypatch):
-    monkeypatch.setattr("parlour.wrappers.live.arena.polling_agent.PATIENCE", 3)
-    talk = {"allowed_actions": [{"action_type": "message_only"}]}
-    arena = RudeArena([state(True, current_round=number) | talk for number in range(9)])
-    assert (played_at(arena).lost, len(arena.posted)) == (1, 2 + 3)  # to register and to join, and three answers
+TALK = {"allowed_actions": [{"action_type": "message_only"}]}
+
+
+@pytest.mark.parametrize("asked", [TALK, {"is_my_turn": False}, {"waiting": True}], ids=str)
+def test_a_match_in_which_nothing_happens_is_left(asked, monkeypatch):
+    """It is asked to talk alone; or others are who only talk, or pass where that is refused."""
+    for name, most in (("PATIENCE", 3), ("QUIET_SECONDS", 0.5)):
+        monkeypatch.setattr(f"parlour.wrappers.live.arena.polling_agent.{name}", most)
+    arena = RudeArena([state(True, current_round=number) | asked for number in range(1000)])
+    assert played_at(arena).lost == 1
+    assert len(arena.posted) == 2 + 3 or asked != TALK  # to register and to join, and three answers
 
 
 class Claiming(RudeArena):

@@ -67,6 +67,18 @@ def test_an_auction_of_two_people_a_bot_and_one_who_looks_on(table):
         assert eve.locator("#say:visible, #controls button, #sit:visible").count() == 0
 
 
+def test_who_leads_an_english_auction_is_not_asked_to_leave_it(table):
+    with table("english_auction", "--agents", "human", "human") as visit:
+        ann, bob = visit(), visit()
+        sit(ann, "Ann")
+        sit(bob, "Bob")
+        move(ann, "raise_bid", amount=5)
+        bob.wait_for_selector("[data-action=fold]")
+        move(bob, "pass")
+        ann.wait_for_selector("[data-action=pass]")
+        assert ann.locator("[data-action=fold]").count() == 0
+
+
 @pytest.mark.parametrize("game", ["kuhn", "liars_dice"])
 def test_small_games_are_played_to_the_end(table, game):
     with table(game, "--agents", "human", "random", "--seed", "2") as visit:

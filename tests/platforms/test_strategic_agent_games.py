@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack
 from pathlib import Path
 from urllib.request import Request, urlopen
 
@@ -62,32 +62,26 @@ def answers(port):
         return False
 
 
-@contextmanager
-def serving(folder):
+@pytest.fixture
+def arena(tmp_path):
     """Serve the platform; another test's server would have sessions whose players are gone. Yields its URL."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [PYTHON, "-c", SERVE, str(Path(CHECKOUT) / "run_arena.py"), "--host", "127.0.0.1", "--port", str(port)]
-    with (folder / "server.log").open("wb") as log:
+    with (tmp_path / "server.log").open("wb") as log:
         server = subprocess.Popen(
-            [*command, "--no-browser", "--db", str(folder / "arena.db")], cwd=folder, stdout=log, stderr=log
+            [*command, "--no-browser", "--db", str(tmp_path / "arena.db")], cwd=tmp_path, stdout=log, stderr=log
         )
         try:
             deadline = time.monotonic() + 120
             while not answers(port):
-                assert server.poll() is None and time.monotonic() < deadline, (folder / "server.log").read_text()
+                assert server.poll() is None and time.monotonic() < deadline, (tmp_path / "server.log").read_text()
                 time.sleep(0.1)
             yield f"http://127.0.0.1:{port}"
         finally:
             server.terminate()
             server.wait(timeout=20)
-
-
-@pytest.fixture
-def arena(tmp_path):
-    with serving(tmp_path) as url:
-        yield url
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -138,7 +138,7 @@ def tells_its_size(name, state):
 CASES = [(name, seats) for name in AMOUNTS for seats in SEATS.get(name, (None,))]
 
 
-@pytest.mark.parametrize("k", [0.01, 1000])
+@pytest.mark.parametrize("k", [0.01, 0.1, 10, 1000])
 @pytest.mark.parametrize("name, seats", CASES)
 def test_a_table_times_k_gets_the_same_answers_times_k(name, seats, k):
     amounts = AMOUNTS[name].split()

@@ -102,6 +102,8 @@ class SessionFeeds:
 
 STALE_SECONDS = 2.0
 """For so long, a state that equals the answered one counts as the same turn: the arena may be slow."""
+QUIET_SECONDS = 3600.0
+"""After so long without a turn of the agent nothing can come of a match: an arena may ask another player for ever."""
 TRIES = 20
 """Tries of a call before the arena counts as unreachable."""
 
@@ -361,10 +363,12 @@ class ArenaPollingAgent(ArenaDecisions):
         """Request states and answer turns until the session is over. The agent reads the chat with each turn."""
         token, match_id = session.token, session.session_id
         feeds = SessionFeeds(self._http, self._url / SESSIONS, token, self.agent.agent_id)
-        answered, answered_at = dict[str, Any](), 0.0
+        answered, answered_at, turn_at = dict[str, Any](), 0.0, time.monotonic()
         while True:
             body = await self._call("GET", "state", token=token)
             over = body.get("status") not in ("waiting", "running")
+            if not over and (self.agent.match(match_id).idle >= PATIENCE or time.monotonic() - turn_at > QUIET_SECONDS):
+                raise LiveError("NOTHING_HAPPENS", f"no decision in {PATIENCE} turns or {QUIET_SECONDS:.0f} seconds")
             stale = body == answered and time.monotonic() - answered_at < STALE_SECONDS
             if not over and (stale or body.get("waiting", True)):
                 await asyncio.sleep(self._times.running)
@@ -377,8 +381,6 @@ class ArenaPollingAgent(ArenaDecisions):
             if over:
                 break
             response = await self._decide(body, await feeds.chat())
-            if self.agent.match(match_id).idle > PATIENCE:
-                raise LiveError("NOTHING_HAPPENS", f"{PATIENCE} turns only asked for messages")
             action, said = response.action, [intent.to_dict() for intent in response.messages]
             played = {"action_type": action.action_type, "payload": action.payload, "messages": said}
             try:
@@ -389,12 +391,11 @@ class ArenaPollingAgent(ArenaDecisions):
                 self.agent.statistics.rejected += 1  # most often too late; the next state shows the turn
                 logger.info("an action was refused: %s", error)
             answered, answered_at = body, time.monotonic()
+            turn_at = answered_at if body.get("is_my_turn") else turn_at
         outcome = body.get("outcome")
-        if isinstance(outcome, Mapping):
-            return self.match_ended(match_id, outcome)
-        self.lost += 1
-        self.agent.on_match_end(match_id, None)
-        logger.warning("match %s ended without an outcome: %s", match_id, body.get("error") or body.get("status"))
+        if not isinstance(outcome, Mapping):
+            raise LiveError("NO_OUTCOME", f"match {match_id}: {body.get('error') or body.get('status')}")
+        self.match_ended(match_id, outcome)
 
     async def _decide(self, body: dict[str, Any], chat: list[Message]) -> AgentResponse:
         """Answer a turn, or a request for messages, which has a state but is not the agent's turn."""
