@@ -95,8 +95,8 @@ def test_without_a_bid_at_the_reserve_there_is_no_sale():
 
 def test_rounding_leads_no_bot_above_its_value():
     tables = envs.auction_v0.vector_env(1000, bids=11, reserve=30.5, entry_fee=5)
-    batch = tables.reset(seed=1)
-    bids = tables.game.bots["truthful"](tables.game).act(batch.observations, batch.masks)
+    tables.reset(seed=1)
+    bids = tables.game.bots["truthful"](tables.game).act(tables.observations, tables.action_masks)
     assert bids.any() and (10 * bids <= tables.tables.valuation[:, 0] + 1e-9).all()
 
 
