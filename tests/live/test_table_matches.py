@@ -69,9 +69,7 @@ def test_an_auction_of_two_people_a_bot_and_one_who_looks_on(table):
 
 def test_who_leads_an_english_auction_is_not_asked_to_leave_it(table):
     with table("english_auction", "--agents", "human", "human") as visit:
-        ann, bob = visit(), visit()
-        sit(ann, "Ann")
-        sit(bob, "Bob")
+        ann, bob = visit(name="Ann"), visit(name="Bob")
         move(ann, "raise_bid", amount=5)
         bob.wait_for_selector("[data-action=fold]")
         move(bob, "pass")
