@@ -78,8 +78,7 @@ def test_a_checkpoint_of_something_else_is_refused(tmp_path, capsys):
     words = ["solve", "kuhn", "--iterations", "100", "--out", str(tmp_path / "kuhn.npz"), "--checkpoint", str(state)]
     assert cli.main([*words, "--method", "sampled-linear"]) in (None, 0)
     assert cli.main([*words, "--method", "sampled-dcfr"]) not in (None, 0)
-    told = capsys.readouterr().err
-    assert "no checkpoint of this game" in told and "100 iterations, " in told  # also where there is no terminal
+    assert "no checkpoint of this game" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("seat", [0, 1])
