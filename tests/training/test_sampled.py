@@ -75,8 +75,9 @@ def test_the_command_goes_on_from_its_checkpoint(tmp_path, capsys):
 
 def test_a_checkpoint_of_something_else_is_refused(tmp_path, capsys):
     state = tmp_path / "state.npz"
-    words = ["solve", "kuhn", "--iterations", "100", "--out", str(tmp_path / "kuhn.npz"), "--checkpoint", str(state)]
+    words = ["solve", "kuhn", "--iterations", "2000", "--out", str(tmp_path / "kuhn.npz"), "--checkpoint", str(state)]
     assert cli.main([*words, "--method", "sampled-linear"]) in (None, 0)
+    assert "regret bound" in capsys.readouterr().err  # where there is no terminal, too
     assert cli.main([*words, "--method", "sampled-dcfr"]) not in (None, 0)
     assert "no checkpoint of this game" in capsys.readouterr().err
 
