@@ -15,10 +15,7 @@ def address(line):
 def run(capsys, *args):
     """Return the exit code, stdout and stderr of a command; `capsys` is the fixture of pytest."""
     code = cli.main(args)
-    captured = capsys.readouterr()
-    # On the first use of a game, what Numba compiles is told, too.
-    err = "".join(line for line in captured.err.splitlines(True) if not line.startswith("compiling "))
-    return code, captured.out, err
+    return code, *capsys.readouterr()
 
 
 def line(capsys, words, *more):

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import logging
 import os
 import re
 import signal
@@ -23,6 +24,9 @@ sys.path.append(str(Path(__file__).parents[1] / "contrib"))
 from browser import chromium
 from cases import CASES, of_games
 from live.event_loops import VirtualLoop
+
+# What is compiled first depends on the order of the tests: nothing is told of it here.
+logging.getLogger("parlour").addFilter(lambda record: not str(record.msg).startswith("compiling "))
 
 settings.register_profile("here", deadline=None, max_examples=100)
 settings.register_profile("ci", deadline=None, max_examples=100, derandomize=True)
