@@ -196,17 +196,16 @@ def test_the_platform_takes_every_action_by_its_log(arena, name, seats, specs):
     assert all(len(texts) <= MATCHES for texts in refused.values())
 
 
-async def called(arena, game, specs):
+async def called(arena, game, specs, **more):
     """Let the platform call agents over HTTP for some matches; return the agents and what the platform logged."""
-    agents = [
-        ArenaAgent(f"{spec} called {place}", named_agent(spec, game, place + 1)) for place, spec in enumerate(specs)
-    ]
+    names = [f"{spec} called {place} {more.get('game_params', '')}" for place, spec in enumerate(specs)]
+    agents = [ArenaAgent(name, named_agent(specs[place], game, place + 1)) for place, name in enumerate(names)]
     async with asyncio.timeout(240), AsyncExitStack() as stack:
         for agent in agents:
             server = await stack.enter_async_context(ArenaAgentServer(agent))
             await server.register(arena)
         hosted = {row["game_id"] for row in read(f"{arena}/api/games")["games"]}
-        body = {"agent_ids": [agent.agent_id for agent in agents], "num_matches": MATCHES}
+        body = {"agent_ids": [agent.agent_id for agent in agents], "num_matches": MATCHES, **more}
         body["game_id"] = next(name for name in agents[0].supported_games if name in hosted)
         session = (await asyncio.to_thread(read, f"{arena}/api/match", body))["session_id"]
         while (status := await asyncio.to_thread(read, f"{arena}/api/match/{session}"))["status"] == "running":
@@ -225,6 +224,34 @@ def test_the_platform_takes_every_action_of_agents_that_it_calls(arena, name):
         TABLE.append(f"{name:24} {2:5} {agent.agent_id:30} {counts}")
         assert agent.statistics.replaced == 0
     assert actions and refused == {}
+
+
+AMOUNTS = {
+    "ultimatum": {"total": 1, "rv1": 0.2, "rv2": 0.3},
+    "bilateral_trade": {"buyer_rv": 0.8, "seller_rv": 0.4},
+    "auction": {"rv1": 0.3, "rv2": 0.9},
+    "provision_point": {"threshold": 1, "rv1": 0.7, "rv2": 0.7},
+    "dictator": {"pie": 1},
+    "public_project": {"project_cost": 1},
+    "trust": {"endowment": 1},
+    "voluntary_contribution": {"endowment": 1},
+    "insurance_moral_hazard": {"base_income": 1, "loss": 1, "effort_cost": 0.1},
+    "centipede": {"small_pile": 1, "large_pile": 4},
+    "cournot": {"a": 1, "default_cost": 0.2},
+    "war_of_attrition": {"prize": 1, "max_time": 5},
+    "dutch_auction": {"start_price": 1, "decrement": 0.05, "rv1": 0.8, "rv2": 0.65},
+    "english_auction": {"min_increment": 0.15, "rv1": 0.8, "rv2": 0.65},
+}
+
+
+@pytest.mark.parametrize("name", AMOUNTS)
+def test_amounts_of_any_size_end_in_few_turns_and_many(arena, name):
+    game = game_of(name, 2)
+    for k, turns in ((1, 1), (1, 50), (33, 20), (1000, 3), (1000, 50)):
+        more = {"game_params": {key: k * value for key, value in AMOUNTS[name].items()}, "max_turns": turns}
+        agents, logs = asyncio.run(called(arena, game, lineups(name, 2)[0], **more))
+        assert max(agent.statistics.replaced for agent in agents) == 0
+        assert all(len(texts) <= MATCHES * (name in NOT_TOLD) for texts in taken(logs)[1].values())
 
 
 def test_the_command_counts_what_the_log_refuses(arena):
