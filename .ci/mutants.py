@@ -54,8 +54,10 @@ TESTS = {
     "tests/economics/test_two_seats.py tests/economics/test_public_goods.py tests/economics/test_open_games.py "
     "-k 'not (revenue or whole_prize or private_costs)'",
     "wrappers/live/poker/table_tracker.py": "tests/live/test_poker_agent_session.py",
-    "wrappers/live/poker/agent_session.py": "tests/live/test_poker_agent_session.py tests/live/test_poker_both_ends.py",
-    "wrappers/live/poker/host_session.py": "tests/live/test_poker_host_session.py tests/live/test_poker_both_ends.py",
+    "wrappers/live/poker/agent.py": "tests/live/test_poker_agent_session.py tests/live/test_poker_both_ends.py "
+    "tests/live/test_poker_agent.py",
+    "wrappers/live/poker/host.py": "tests/live/test_poker_host_session.py tests/live/test_poker_both_ends.py "
+    "tests/live/test_poker_host.py",
     "wrappers/live/arena/*": "tests/live/test_arena_session.py -k 'not (tangram or mafia or holdem)'",
     "wrappers/live/mafia/host.py": "tests/live/test_mafia_host*.py tests/live/test_mafia_session.py",
     "wrappers/live/mafia/*": "tests/live/test_mafia_session.py tests/live/test_mafia_service.py "
@@ -81,11 +83,11 @@ FILES = [
     *(f"envs/phases/{part}.py" for part in ("game", "encoders")),
     "envs/economics/[a-z]*.py",
     "envs/small/[klt]*.py",
-    "wrappers/live/*/agent_session.py",
+    "wrappers/live/poker/agent.py",
     "wrappers/live/tangram/agent.py",
     "wrappers/live/tangram/host.py",
     "wrappers/live/arena/agent.py",
-    "wrappers/live/*/host_session.py",
+    "wrappers/live/poker/host.py",
     "wrappers/live/mafia/agent.py",
     "wrappers/live/mafia/host.py",
     "wrappers/live/table/host.py",

@@ -48,11 +48,10 @@ from parlour.training.evaluation.games import compare, measures
 from parlour.training.learning import run_folder
 from parlour.training.learning.settings import TrainConfig
 from parlour.training.models.reference import POOLS, Member, Pool, digest_of, play, pools
-from parlour.wrappers.policies.base import read_settings
+from parlour.wrappers.policies.base import TabularPolicy, read_settings
 from parlour.wrappers.policies.loading import load_policy, load_run, policy_file, run_settings
 from parlour.wrappers.policies.mlp import MlpPolicy
 from parlour.wrappers.policies.solved import SolvedPolicy
-from parlour.wrappers.policies.tabular import TabularPolicy
 from parlour.zoo import FOLDER, LARGEST, PREFIX, Card, Measure, card, names, weights
 
 LICENCE = "MIT"

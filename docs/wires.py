@@ -13,9 +13,9 @@ from parlour.envs.core.how_to_play import structs_in
 from parlour.wrappers.live.common.player import Played, Turn
 from parlour.wrappers.live.mafia import messages as mafia
 from parlour.wrappers.live.poker import messages as poker
-from parlour.wrappers.live.poker.agent_session import PokerAgentSession as PokerSession
-from parlour.wrappers.live.poker.host_session import PokerHostSession as PokerTable
-from parlour.wrappers.live.poker.host_session import PokerRules
+from parlour.wrappers.live.poker.agent import PokerAgentSession as PokerSession
+from parlour.wrappers.live.poker.host import PokerHostSession as PokerTable
+from parlour.wrappers.live.poker.host import PokerRules
 from parlour.wrappers.live.tangram import messages as tangram
 from words import plain, table
 

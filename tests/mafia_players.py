@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from parlour.envs import game
 from parlour.envs.mafia.bots import PERSONALITIES
 from parlour.wrappers.live.mafia import messages as wire
-from parlour.wrappers.live.mafia.agent_policy import MafiaLimits
+from parlour.wrappers.live.mafia.agent import MafiaLimits
 from parlour.wrappers.live.mafia.agents import MafiaScriptedAgent
 from parlour.wrappers.live.mafia.host import HostedMatch, MafiaHostSession, RemoteAgent, ServiceConnection
 

@@ -220,7 +220,7 @@ class Peeking:
 @pytest.mark.skipif(not find_spec("parlour.wrappers"), reason="this installation has no parlour.wrappers")
 def test_no_table_of_a_learner_and_no_agent_takes_the_full_encoder(game_id):
     from parlour.wrappers.agents.policy import PolicyAgent
-    from parlour.wrappers.rl.single_agent import SingleAgentTables
+    from parlour.wrappers.rl.tables import SingleAgentTables
 
     game = envs.game(game_id)
     if "full" not in game.encoders:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .agents.base import Agent as Agent
     from .agents.base import sentence as sentence
+    from .agents.language_model import LLMAgent as LLMAgent
     from .agents.language_model import Model as Model
-    from .agents.llm import LLMAgent as LLMAgent
     from .agents.policy import PolicyAgent as PolicyAgent
     from .agents.prompt import Prompting as Prompting
     from .live.arena.agent import ArenaAgent as ArenaAgent
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from .live.poker.agent import SeatRequest as SeatRequest
     from .live.poker.host import PokerHost as PokerHost
     from .live.poker.host import PokerRoom as PokerRoom
+    from .live.poker.host import PokerRules as PokerRules
     from .live.poker.host import PokerTimes as PokerTimes
-    from .live.poker.host_session import PokerRules as PokerRules
     from .logs import match_log as _logs
     from .logs.match_log import MatchLog as MatchLog
     from .policies.loading import load_policy as load_policy
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from .policies.loading import make_policy as make_policy
     from .policies.mlp import MlpPolicy as MlpPolicy
     from .rl.gymnasium_env import TablesVectorEnv as TablesVectorEnv
-    from .rl.opponents import Pool as Pool
     from .rl.sb3 import sb3_env as sb3_env
+    from .rl.tables import Pool as Pool
     from .text import TextGame as TextGame
     from .text import play_text as play_text
 
@@ -42,22 +42,20 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "agents.base": "Agent sentence",
-    "agents.language_model": "Model",
-    "agents.llm": "LLMAgent",
+    "agents.language_model": "LLMAgent Model",
     "agents.policy": "PolicyAgent",
     "agents.prompt": "Prompting",
     "live.arena.agent": "ArenaAgent",
     "live.arena.host": "ArenaHost",
     "live.common.server": "ServerSettings",
     "live.poker.agent": "ClientSettings Monitoring PlayLength SeatRequest play_poker",
-    "live.poker.host": "PokerHost PokerRoom PokerTimes",
-    "live.poker.host_session": "PokerRules",
+    "live.poker.host": "PokerHost PokerRoom PokerRules PokerTimes",
     "logs.match_log": "MatchLog read_log",
     "policies.loading": "load_policy load_run make_policy",
     "policies.mlp": "MlpPolicy",
     "rl.gymnasium_env": "TablesVectorEnv",
-    "rl.opponents": "Pool",
     "rl.sb3": "sb3_env",
+    "rl.tables": "Pool",
     "text": "TextGame play_text",
 }
 """The public names of each module."""

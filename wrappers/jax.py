@@ -11,8 +11,8 @@ GPU. Needs the extra ``jax``; on a GPU also JAX's CUDA build and the extra ``cud
 from __future__ import annotations  # the documentation is built without JAX
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache, partial
+from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any
 
 import jax
@@ -29,13 +29,6 @@ LARGEST = 2**31 - 1
 """The largest number of an action's dtype, int32."""
 
 
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=(
-        "current_player", "observation", "legal_action_mask", "rewards", "terminated", "truncated", "records",
-    ),
-    meta_fields=(),
-)  # fmt: skip
 @dataclass(frozen=True)
 class State:
     """Tables after a decision; "…" is one axis of tables, none, or those of `vmap`.
@@ -60,6 +53,9 @@ class State:
     terminated: Any
     truncated: Any
     records: Any
+
+
+jax.tree_util.register_dataclass(State, data_fields=[one.name for one in fields(State)], meta_fields=[])
 
 
 class JaxGame:

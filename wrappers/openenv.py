@@ -62,9 +62,7 @@ class SeatObservation(Observation):
     returns: dict[str, float] = Field({}, description="The sums of these rewards in the episode")
     refused: str | None = Field(None, description="Why the message was refused; null if it was played")
     replaced: bool = Field(False, description="Whether the game's safe action was played in its place")
-    decisions: dict[str, list[float]] = Field(
-        {}, description="After the end: the reward of every message of every seat"
-    )
+    decisions: dict[str, list[float]] = Field({}, description="After the end: the rewards of every seat's messages")
 
 
 class SeatState(State):
@@ -141,12 +139,8 @@ class TextEnvironment(Environment[SeatAction, SeatObservation, SeatState]):
             table = self._new_table(opponents=made)
         self._turn = table.reset(seed)
         self._table, self._names = table, {agent: str(name) for agent, name in names.items()}
-        self._state = SeatState(
-            episode_id=episode_id,
-            game=self.game.id,
-            seats=[agent for agent in self.game.agents if agent not in names],
-            opponents=self._names,
-        )
+        own = [agent for agent in self.game.agents if agent not in names]
+        self._state = SeatState(episode_id=episode_id, game=self.game.id, seats=own, opponents=self._names)
         return self._observed(self._turn, None)
 
     def step(self, action: SeatAction, timeout_s: float | None = None, **options: Any) -> SeatObservation:
@@ -248,7 +242,9 @@ class TextEnvironment(Environment[SeatAction, SeatObservation, SeatState]):
 
     def _observed(self, turn: TextTurn, acted: str | None) -> SeatObservation:
         table, seats = self._table, self._state.seats
+        assert table is not None
         whose = seats[0] if len(seats) == 1 else acted
+        decisions = {agent: [one.reward for one in table.transcripts[agent].exchanges] for agent in seats}
         return SeatObservation(
             done=turn.done,
             reward=None if whose is None else turn.rewards[whose],
@@ -261,11 +257,7 @@ class TextEnvironment(Environment[SeatAction, SeatObservation, SeatState]):
             returns=dict(turn.returns),
             refused=turn.refused,
             replaced=turn.info["replaced"],
-            decisions={
-                agent: [one.reward for one in seat.exchanges]
-                for agent, seat in (table.transcripts.items() if table is not None and turn.done else ())
-                if agent in seats
-            },
+            decisions=decisions if turn.done else {},
         )
 
 

@@ -144,12 +144,7 @@ def module_of(
 
 
 def rllib_config(
-    game: str,
-    *,
-    encoder: str | None = None,
-    checkpoint_every: int = 10,
-    most_checkpoints: int = 10,
-    **options: Any,
+    game: str, *, encoder: str | None = None, checkpoint_every: int = 10, most_checkpoints: int = 10, **options: Any
 ) -> PPOConfig:
     """Return a configuration of RLlib's PPO for self-play. Every setting can be changed with its own methods.
 
@@ -168,11 +163,8 @@ def rllib_config(
     mapping: Callable[..., str] = partial(module_of, agents=agents, checkpoints=())
     config: Any = PPOConfig()
     config.environment(TableEnv, env_config={"game": game, "options": options, "encoder": encoder, "agents": agents})
-    config.rl_module(
-        rl_module_spec=MultiRLModuleSpec(
-            rl_module_specs={MAIN: RLModuleSpec(module_class=ActionMaskingTorchRLModule, model_config=model)}
-        )
-    )
+    spec = RLModuleSpec(module_class=ActionMaskingTorchRLModule, model_config=model)
+    config.rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs={MAIN: spec}))
     config.multi_agent(policies={MAIN}, policy_mapping_fn=mapping, policies_to_train=[MAIN])
     config.callbacks(partial(SelfPlay, every=checkpoint_every, most=most_checkpoints))
     config.env_runners(num_env_runners=0, num_envs_per_env_runner=32)

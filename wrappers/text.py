@@ -25,8 +25,7 @@ from ..envs.core.registry import as_game
 from ..envs.core.rng import streams
 from .agents.answers import MOST_READ, parse, spoken
 from .agents.base import Agent
-from .agents.language_model import Fault, ModelError
-from .agents.llm import LLMAgent
+from .agents.language_model import Fault, LLMAgent, ModelError
 from .agents.policy import PolicyAgent
 from .agents.prompt import Chat, Prompting, decisions_only
 from .policies.base import LearnedPolicy, Policy
@@ -261,8 +260,7 @@ class TextGame:
             rewards[agent] += self.penalty
             self.faults[agent][fault] += 1
             self._refusals.append((said[-MOST_REPEATED:], refused))
-            replaced = len(self._refusals) > self.retries
-            if replaced:
+            if replaced := len(self._refusals) > self.retries:
                 match.play(self.game.view.safe(match.table))
         if match.decisions != before:
             self._past[agent] += [self._asked, {"role": "assistant", "content": said}]

@@ -5,7 +5,7 @@ from typing import Any
 from parlour.envs.core.installed import install
 from parlour.training.runs.config import load_config
 from parlour.wrappers.policies.mlp import MlpPolicy
-from parlour.wrappers.rl.opponents import Pool
+from parlour.wrappers.rl.tables import Pool
 
 from .base import Row, Seconds, rate
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from parlour.wrappers.live.common.player import Played, Turn
 from parlour.wrappers.live.poker import messages
-from parlour.wrappers.live.poker.agent_session import PokerAgentSession
-from parlour.wrappers.live.poker.host_session import PokerHostSession, PokerRules
+from parlour.wrappers.live.poker.agent import PokerAgentSession
+from parlour.wrappers.live.poker.host import PokerHostSession, PokerRules
 
 from .base import Row, Seconds
 

@@ -81,7 +81,7 @@ class Checked:
     def __post_init__(self) -> None:
         """Check the values."""
         for name, kind in get_type_hints(type(self), include_extras=True).items():
-            value = getattr(self, name)
+            value = getattr(self, name, None)  # the marker of keywords has none
             if get_origin(kind) is Literal and value not in get_args(kind):
                 raise ValueError(f"{name}={value!r}: choose from {', '.join(get_args(kind))}")
             for check in getattr(kind, "__metadata__", ()):

@@ -75,7 +75,7 @@ def test_policies_of_two_versions_play_one_rollout(game, order):
 
 @pytest.mark.parametrize("learner", ["v0", "v2"])
 def test_a_learner_of_one_version_meets_opponents_of_both(game, learner):
-    from parlour.wrappers.rl.single_agent import SingleAgentTables
+    from parlour.wrappers.rl.tables import SingleAgentTables
 
     opponents = [Caller(game, "v0"), Caller(game, "v2")]
     tables = SingleAgentTables(game, 8, opponents, encoder=learner)

@@ -51,8 +51,7 @@ async def control():
 
 @asynccontextmanager
 async def poker():
-    from parlour.wrappers.live.poker.host import PokerHost, PokerRoom, PokerTimes
-    from parlour.wrappers.live.poker.host_session import PokerRules
+    from parlour.wrappers.live.poker.host import PokerHost, PokerRoom, PokerRules, PokerTimes
 
     names, lost = {}, 0
 

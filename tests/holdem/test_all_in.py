@@ -8,7 +8,7 @@ from parlour.envs import game
 from parlour.envs.core.rollout import play_until_done, tables_with_seed
 from parlour.envs.holdem.luck import AllInEquity, board_luck, expected_chips, pot_after, without_luck
 from parlour.envs.holdem.start import set_cards
-from parlour.wrappers.rl.self_play_tables import SelfPlayTables
+from parlour.wrappers.rl.tables import SelfPlayTables
 
 
 def played(holdem, actions, cards, board, seed=5):

@@ -7,8 +7,7 @@ from aiohttp import web
 from live.small_server import served
 from live.table_people import BARGAINING
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.arena.agent import ArenaAgent
-from parlour.wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes
+from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaPollingAgent, PollingTimes
 from parlour.wrappers.live.common.match_session import MatchLimits
 from parlour.wrappers.policies.loading import make_policy
 

@@ -5,8 +5,7 @@ from dataclasses import fields, replace
 from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.poker import agent as our_agent
 from parlour.wrappers.live.poker.agent import ClientSettings, Monitoring, PlayLength, SeatRequest
-from parlour.wrappers.live.poker.host import LIMITS, PokerRoom, PokerTimes
-from parlour.wrappers.live.poker.host_session import PokerRules
+from parlour.wrappers.live.poker.host import LIMITS, PokerRoom, PokerRules, PokerTimes
 
 TIMES = {"timeout": "act", "hand_delay": "hand", "abandoned_after": "abandoned", "away_after": "away"}
 TIMES |= {"session_lifetime": "session"}

@@ -7,7 +7,7 @@ from itertools import count
 from live.poker_options import rules
 from parlour.envs.holdem.hands import card_number
 from parlour.wrappers.live.poker import messages as m
-from parlour.wrappers.live.poker.host_session import PokerHostSession
+from parlour.wrappers.live.poker.host import PokerHostSession
 
 
 class Room:

@@ -5,7 +5,7 @@ from live.small_host import Host
 from parlour import envs
 from parlour.envs.testing.trial import in_observations
 from parlour.wrappers.live.common.player import Turn
-from parlour.wrappers.live.poker.agent_session import PokerAgentSession, SeatTaken
+from parlour.wrappers.live.poker.agent import PokerAgentSession, SeatTaken
 
 
 def sessions(host, **known):

@@ -28,6 +28,7 @@ from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.logs import match_log
 from parlour.wrappers.logs.match_log import FirstMatches
 from parlour.wrappers.policies.base import RandomPolicy
+from parlour.wrappers.replay import log_reader
 from pydantic import BaseModel
 
 # Tournaments.
@@ -69,7 +70,7 @@ async def test_every_game_is_hosted_and_every_match_replays(game, tmp_path):
         assert result.agent_ids[0] in result.payoffs
     outcomes = [entry["outcome"] for entry in match_log.read(tmp_path / "log.jsonl") if entry["kind"] == "end"]
     assert len(outcomes) == game.seats
-    assert match_log.replay(tmp_path / "log.jsonl").table.done
+    assert log_reader.replay(tmp_path / "log.jsonl").table.done
 
 
 async def test_a_round_robin_meets_everybody_in_every_seat():

@@ -11,12 +11,14 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse, TurnState
 from parlour.envs.core.turn_state import ERROR_CODES
 from parlour.envs.testing.trial import in_observations
+from parlour.wrappers.agents.base import SeatNames
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.arena.agent import ArenaAgent
-from parlour.wrappers.live.common.match_session import MatchLimits, MatchSession, SeatNames
-from parlour.wrappers.live.common.player import plain, read_state
+from parlour.wrappers.live.arena.agent import ArenaAgent, read_state
+from parlour.wrappers.live.common.match_session import MatchLimits, MatchSession
+from parlour.wrappers.live.common.player import plain
 from parlour.wrappers.logs import match_log
 from parlour.wrappers.policies.base import RandomPolicy
+from parlour.wrappers.replay import log_reader
 
 FREE = MatchLimits(actions=None)
 TALK = {"messages": [{"scope": "public", "content": "hello"}], "action": {"action_type": "message_only"}}
@@ -172,7 +174,7 @@ def test_the_log_of_a_match_replays(tmp_path):
     with match_log.MatchLog(tmp_path / "log.jsonl") as log:
         for event in session.events:
             log.write(**event)
-    assert match_log.replay(tmp_path / "log.jsonl").state().tobytes() == session.match.table.tobytes()
+    assert log_reader.replay(tmp_path / "log.jsonl").state().tobytes() == session.match.table.tobytes()
     kinds = [entry["kind"] for entry in match_log.read(tmp_path / "log.jsonl")]
     assert kinds == ["match", "message", "turn", "rejected", "failed", "turn", "turn", "turn", "end"]
 

@@ -13,10 +13,9 @@ from live.processes import command
 from live.small_server import served
 from parlour import envs
 from parlour.envs import Action, AgentResponse, TurnState
-from parlour.wrappers.live.arena.host import ArenaHost
+from parlour.wrappers.live.arena.agent import ArenaPollingAgent, PollingTimes, SessionFeeds
+from parlour.wrappers.live.arena.host import MOST_ENDED, PAGE, ArenaHost, HostedSessions
 from parlour.wrappers.live.arena.messages import Refused
-from parlour.wrappers.live.arena.players import MOST_ENDED, PAGE, HostedSessions
-from parlour.wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes, SessionFeeds
 from parlour.wrappers.live.common import limits
 from yarl import URL
 
@@ -210,7 +209,7 @@ def test_sessions_that_wait_expire_and_those_that_are_over_are_forgotten():
 def test_one_address_takes_its_share_of_the_sessions_and_those_that_wait_or_run_stay():
     sessions = HostedSessions()
     _, honest = sessions.create("unfair-split", "honest", 2, None, 0.0, "10.0.0.1")
-    for number in range(limits.SESSIONS.each):
+    for number in range(limits.SESSIONS[1]):
         _, seat = sessions.create("unfair-split", f"{number}", 2, None, 0.0, "10.0.0.2")
         if number % 2:
             sessions.join(seat["invite_codes"][0], "eve", 0.0)
@@ -319,7 +318,7 @@ class RudeArena:
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
-    monkeypatch.setattr("parlour.wrappers.live.arena.polling_agent.SECONDS", aiohttp.ClientTimeout(total=60.0))
+    monkeypatch.setattr("parlour.wrappers.live.arena.agent.SECONDS", aiohttp.ClientTimeout(total=60.0))
 
 
 def played_at(arena, matches=1, **options):
@@ -402,7 +401,7 @@ TALK = {"allowed_actions": [{"action_type": "message_only"}]}
 def test_a_match_in_which_nothing_happens_is_left(asked, monkeypatch):
     """It is asked to talk alone; or others are who only talk, or pass where that is refused."""
     for name, most in (("PATIENCE", 3), ("QUIET_SECONDS", 0.5)):
-        monkeypatch.setattr(f"parlour.wrappers.live.arena.polling_agent.{name}", most)
+        monkeypatch.setattr(f"parlour.wrappers.live.arena.agent.{name}", most)
     arena = RudeArena([state(True, current_round=number) | asked for number in range(1000)])
     assert played_at(arena).lost == 1
     assert len(arena.posted) == 2 + 3 or asked != TALK  # to register and to join, and three answers

@@ -23,12 +23,18 @@ from parlour.wrappers.live.common import client, limits
 from parlour.wrappers.live.common import server as server_module
 from parlour.wrappers.live.common.client import next_message, open_websocket, receive
 from parlour.wrappers.live.common.clock import SessionTimer
-from parlour.wrappers.live.common.connection import Connection, ConnectionLimits
-from parlour.wrappers.live.common.limits import Limit, Pace, Places, Rate, bearer_token, client_of
+from parlour.wrappers.live.common.limits import Pace, Places, bearer_token, client_of
 from parlour.wrappers.live.common.player import read_response
-from parlour.wrappers.live.common.server import Server, ServerSettings, local_url, read_body, server_tls
-from parlour.wrappers.live.poker.host import PokerHost
-from parlour.wrappers.live.poker.host_session import PokerRules
+from parlour.wrappers.live.common.server import (
+    Connection,
+    ConnectionLimits,
+    Server,
+    ServerSettings,
+    local_url,
+    read_body,
+    server_tls,
+)
+from parlour.wrappers.live.poker.host import PokerHost, PokerRules
 from parlour.wrappers.logs.match_log import describe_error, escaped
 
 
@@ -183,8 +189,8 @@ async def test_an_address_that_sends_much_waits_for_its_turn_and_others_do_not()
 
 async def test_too_many_sockets_of_a_stranger_are_refused_and_too_many_requests_wait(monkeypatch):
     """The stranger comes from 127.0.0.2; programs of the machine, from the server's own address, never wait."""
-    monkeypatch.setattr(limits, "NEW_SOCKETS", Rate(4.0, 8))
-    monkeypatch.setattr(limits, "REQUESTS", Rate(20.0, 5))
+    monkeypatch.setattr(limits, "NEW_SOCKETS", (4.0, 8))
+    monkeypatch.setattr(limits, "REQUESTS", (20.0, 5))
     async with Echo() as server:
 
         async def seconds(count, address, force_close):
@@ -203,7 +209,7 @@ async def test_too_many_sockets_of_a_stranger_are_refused_and_too_many_requests_
 
 
 async def test_a_stranger_who_asks_far_too_much_gets_429(monkeypatch):
-    monkeypatch.setattr(limits, "REQUESTS", Rate(4.0, 1))
+    monkeypatch.setattr(limits, "REQUESTS", (4.0, 1))
     async with Echo() as server:
         elsewhere = aiohttp.TCPConnector(local_addr=("127.0.0.2", 0), limit=0)
         async with aiohttp.ClientSession(connector=elsewhere) as http:
@@ -256,7 +262,7 @@ def test_places_are_shared_and_some_are_left_for_those_who_were_here_before():
 
 
 async def test_idle_sockets_never_use_up_the_files_of_the_process(monkeypatch, caplog):
-    monkeypatch.setattr(limits, "SOCKETS", Limit(10, 10))
+    monkeypatch.setattr(limits, "SOCKETS", (10, 10))
     async with Echo() as server, aiohttp.ClientSession() as http:
         player = await seated(http, server)
         port = int(server.url.rpartition(":")[2])

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from live.flooding import FRAMES, no_traceback, pool
 from live.small_server import socket_served
 from mafia_players import FIVE, remote, scripted
-from parlour.wrappers.live.mafia.agent_policy import MafiaLimits
+from parlour.wrappers.live.mafia.agent import MafiaLimits
 from parlour.wrappers.live.mafia.host import MafiaHost
 
 

@@ -317,7 +317,7 @@ async def test_a_lobby_that_stops_ends_its_tables_and_keeps_names_and_results(tm
 
 
 async def test_a_player_at_a_table_keeps_its_socket_when_all_of_the_lobby_are_taken(monkeypatch):
-    monkeypatch.setattr(limits, "SOCKETS", limits.Limit(10, 10))
+    monkeypatch.setattr(limits, "SOCKETS", (10, 10))
     async with lobby() as host, sitting(host, await enter(host, "Ann")) as page:
         turn = (await page.turn())["turn"]
         [table] = (await look(host))["tables"]

@@ -17,9 +17,9 @@ from parlour.envs.mafia.statements import read
 from parlour.envs.mafia.table import ACCUSE, CLEARED, DEFEND, FOUND, GENERAL
 from parlour.wrappers.live.common.player import Worker
 from parlour.wrappers.live.mafia import messages as wire
-from parlour.wrappers.live.mafia.agent_policy import SENTENCES, MafiaLimits, SentenceLimit, sentences
+from parlour.wrappers.live.mafia.agent import SENTENCES, MafiaLimits, SentenceLimit, sentences
 from parlour.wrappers.live.mafia.agents import CORES, SELF, MafiaPolicyAgent, MafiaScriptedAgent, phrase
-from parlour.wrappers.live.mafia.conversion import of_context, turn_state
+from parlour.wrappers.live.mafia.messages import of_context, turn_state
 from policies import blank
 
 pytestmark = pytest.mark.usefixtures("compiled_mafia")

@@ -34,10 +34,11 @@ from mafia_players import (
 from parlour.envs import game
 from parlour.training import cli
 from parlour.wrappers.live.mafia import messages as wire
-from parlour.wrappers.live.mafia.agent_policy import METADATA, REASON, beside
+from parlour.wrappers.live.mafia.agent import METADATA, REASON, beside
 from parlour.wrappers.live.mafia.agents import MafiaScriptedAgent
 from parlour.wrappers.live.mafia.host import MafiaHost
 from parlour.wrappers.logs import match_log
+from parlour.wrappers.replay import log_reader
 from parlour.wrappers.replay.log_reader import moments
 
 pytestmark = pytest.mark.usefixtures("compiled_mafia")  # before any clock runs
@@ -141,7 +142,7 @@ async def test_a_log_replays_to_the_same_bytes(tmp_path):
     bad = {seat: Raising(id=f"p{seat + 1}", name=NAMES[seat]) for seat in range(4)}
     with match_log.MatchLog(tmp_path / "log.jsonl") as log:
         result = await MafiaHost(TEN, seed=1, log=log).play([bad.get(seat) or scripted(seat) for seat in range(10)])
-    env = match_log.replay(tmp_path / "log.jsonl")
+    env = log_reader.replay(tmp_path / "log.jsonl")
     assert env.state().tobytes() == result.record
     lines = list(match_log.read(tmp_path / "log.jsonl"))
     assert lines[0]["kind"] == "match" and lines[-1]["kind"] == "end"
@@ -171,7 +172,7 @@ def test_reasons_are_in_the_events_and_the_log_and_no_player_hears_them(tmp_path
     turns = [line["response"]["action"] for line in match_log.read(path) if line.get("agent") == agent]
     explained = [turn["payload"] for turn in turns if turn["action_type"] != "say"]
     assert {next(iter(payload.keys() & {"metadata", "reason"})) for payload in explained} == {"metadata", "reason"}
-    assert match_log.replay(path).table.tobytes() == result.record
+    assert log_reader.replay(path).table.tobytes() == result.record
     shown = [moment for moment in moments(path) if moment.agent == "Ann" and not moment.action.startswith("say")]
     assert all("plan" in moment.think or "reason: it was too quiet" in moment.think for moment in shown)
     assert heard and b"too quiet" not in b"".join(heard) and b"plan" not in b"".join(heard)
@@ -289,7 +290,7 @@ def test_what_cannot_be_written_costs_only_its_own_answers(role, tmp_path, caplo
     with match_log.MatchLog(tmp_path / "log") as log:
         result = run(MafiaHost(FIVE, log=log).play(agents, dealt(role)))
     assert {fault.agent_id for fault in result.faults} == {"p1"} and result.winner
-    assert match_log.replay(tmp_path / "log").state().tobytes() == result.record
+    assert log_reader.replay(tmp_path / "log").state().tobytes() == result.record
     assert "sk-secret" not in (tmp_path / "log").read_text()
     for line in warnings(caplog):
         assert line.getMessage().isprintable()
@@ -318,7 +319,7 @@ def test_host_command_plays_in_words_and_writes_a_log_that_replays(tmp_path, cap
     shown = printed(capsys, "host mafia --players 5 --seed 3 --matches 2 --log", str(log))
     assert "2 matches: town" in shown and "Alice: " in shown and "— Night 1" in shown and "— Day 1" in shown
     assert "DAY_" not in shown and "_ACTIONS" not in shown and "p1" not in shown
-    assert match_log.replay(log).table.done
+    assert log_reader.replay(log).table.done
 
 
 @pytest.mark.slow

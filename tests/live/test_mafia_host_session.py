@@ -8,9 +8,9 @@ from mafia_players import FIVE, NAMES, TEN, session
 from parlour.envs import game
 from parlour.envs.mafia.view import log
 from parlour.wrappers.live.mafia import messages as wire
-from parlour.wrappers.live.mafia.agent_policy import MafiaLimits, night_targets, vote_targets
-from parlour.wrappers.live.mafia.conversion import turn_state
+from parlour.wrappers.live.mafia.agent import MafiaLimits, night_targets, vote_targets
 from parlour.wrappers.live.mafia.host import Fault, MafiaHostSession
+from parlour.wrappers.live.mafia.messages import turn_state
 
 
 class Driver:

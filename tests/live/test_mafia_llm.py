@@ -16,12 +16,12 @@ from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agents import load_prompts
 from parlour.wrappers.live.mafia.host import MafiaHost
-from parlour.wrappers.logs import match_log
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.replay.log_reader import moments
 
 pytest.importorskip("openai", reason="openai is missing: pip install -e '.[dev]'")
 from parlour.wrappers.live.mafia.agents import MafiaLLMAgent
+from parlour.wrappers.replay import log_reader
 
 
 def agent(url, seat=0, **settings):
@@ -164,7 +164,7 @@ def test_tokens_times_and_whole_prompts_are_in_the_log(tmp_path):
         assert line["prompt"][0]["role"] == "system" and "You are Ann (p1)." in line["prompt"][0]["content"]
         assert line["text"] and line["problem"] is None
         assert (line["input_size"], line["output_size"]) == (11, 7)
-    assert match_log.replay(tmp_path / "log").table.done
+    assert log_reader.replay(tmp_path / "log").table.done
     assert not any("by" in chunk for chunk in streams(events, "AGENT_SAY_STREAM"))
 
 

@@ -9,8 +9,7 @@ from live.mafia_service import personality
 from live.small_server import socket_served
 from mafia_players import FIVE, context, dealt, remote, scripted, warnings
 from parlour.wrappers.live.common.server import ServerSettings
-from parlour.wrappers.live.mafia.agent import MafiaAgentServer
-from parlour.wrappers.live.mafia.agent_policy import MafiaLimits
+from parlour.wrappers.live.mafia.agent import MafiaAgentServer, MafiaLimits
 from parlour.wrappers.live.mafia.host import MafiaHost, ServiceConnection
 
 # Our host's end.

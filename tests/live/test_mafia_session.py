@@ -16,9 +16,10 @@ from parlour.wrappers.live.mafia.agent import (
     SILENT_SECONDS,
     STREAM_LIMIT,
     MafiaAgentSession,
+    MafiaLimits,
     MafiaTurn,
+    night_targets,
 )
-from parlour.wrappers.live.mafia.agent_policy import MafiaLimits, night_targets
 from parlour.wrappers.live.mafia.host import Fault
 
 STATE, PRIVATE, PUBLIC = context(role="mafia")

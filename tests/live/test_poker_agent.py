@@ -12,8 +12,7 @@ from live.poker_options import play
 from live.small_server import served
 from live.table_people import Program
 from parlour.wrappers.live.common.client import LiveError
-from parlour.wrappers.live.poker.host import HostedTable, PokerHost
-from parlour.wrappers.live.poker.store import PokerStore
+from parlour.wrappers.live.poker.host import HostedTable, PokerHost, PokerStore
 from parlour.wrappers.logs.match_log import read
 
 pytestmark = pytest.mark.usefixtures("compiled_poker")

@@ -15,7 +15,7 @@ from parlour.envs import Action, AgentResponse
 from parlour.envs.holdem.view import Offer
 from parlour.wrappers.live.common.player import Note, Over, Turn
 from parlour.wrappers.live.poker import messages
-from parlour.wrappers.live.poker.agent_session import (
+from parlour.wrappers.live.poker.agent import (
     Busted,
     HandEnded,
     PokerAgentSession,

@@ -19,9 +19,8 @@ from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.player import Turn
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker import messages as m
-from parlour.wrappers.live.poker.agent_session import PokerAgentSession
-from parlour.wrappers.live.poker.host import PokerHost
-from parlour.wrappers.live.poker.host_session import PokerHostSession
+from parlour.wrappers.live.poker.agent import PokerAgentSession
+from parlour.wrappers.live.poker.host import PokerHost, PokerHostSession
 
 
 def same_observation(table, seat, turn_state):

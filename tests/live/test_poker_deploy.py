@@ -15,10 +15,9 @@ from live.poker_options import play
 from live.small_server import served
 from parlour.training import cli
 from parlour.training.commands.supervisor import TRY_AGAIN
-from parlour.wrappers.live.common.client import LiveError, tls_context
+from parlour.wrappers.live.common.client import LiveError
 from parlour.wrappers.live.poker import messages
-from parlour.wrappers.live.poker.agent import ClientSettings
-from parlour.wrappers.live.poker.agent_session import HandEnded
+from parlour.wrappers.live.poker.agent import ClientSettings, HandEnded, tls_context
 
 
 async def deploy(capsys, *args):
@@ -35,7 +34,7 @@ def test_a_hand_says_what_was_gained_and_an_end_says_why(capsys, monkeypatch):
             monitoring.on_event(HandEnded(3, won=12, stack=stack, message=hand, net=net, big_blind=4))
         return SimpleNamespace(reason="busted")
 
-    monkeypatch.setattr("parlour.training.commands.deploy.play", played)
+    monkeypatch.setattr("parlour.wrappers.live.poker.agent.play", played)
     told = printed(capsys, "deploy poker call --api http://127.0.0.1:1")
     assert "hand 3: +6 chips, stack 206\n" in told and "hand 3: 12 chips from the pot\n" in told
     assert "4 hands" in told and "+0.50 big blinds per hand (95 %: -1.98 to +2.98)" in told

@@ -19,9 +19,7 @@ from parlour.wrappers.live.common.database import SaveError
 from parlour.wrappers.live.poker import host as hosted_table
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker import messages as m
-from parlour.wrappers.live.poker.host import FRAME_LIMIT, PokerHost
-from parlour.wrappers.live.poker.host_session import PokerHostSession
-from parlour.wrappers.live.poker.store import Account, PokerStore
+from parlour.wrappers.live.poker.host import FRAME_LIMIT, Account, PokerHost, PokerHostSession, PokerStore
 from parlour.wrappers.logs.match_log import MatchLog, read
 
 # REST.
@@ -297,10 +295,10 @@ async def test_a_newcomer_has_its_seat_for_as_long_as_one_before_it_had():
     async with hosting() as (host, _):
         (table,) = host.tables.values()
         seat = table.join(Account("agt_1", "ann"), 0)
-        clock = table._away[seat]
+        clock = table._away[seat]._handle
         table.leave(seat)
         assert clock.cancelled() and table.join(Account("agt_2", "bob"), 0) == seat
-        clock = table._away[seat]
+        clock = table._away[seat]._handle
         table.wake()  # a restart of the clocks
         assert clock.cancelled()
         table._expect(seat, 0.05)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from live.poker_room import Room, error_code, hands_of, kinds, pass_turn, room_card, whole
 from parlour.envs.holdem import rules as holdem_rules
 from parlour.wrappers.live.poker import messages as m
-from parlour.wrappers.live.poker.host_session import OBSERVERS, SITS_OUT_AFTER, PokerDue, PokerHostSession, Refusal
+from parlour.wrappers.live.poker.host import OBSERVERS, SITS_OUT_AFTER, PokerDue, PokerHostSession, Refusal
 
 # What a seat is shown.
 
@@ -320,7 +320,7 @@ def test_a_leaving_seat_is_nobodys():
 
 
 def test_of_those_who_left_only_so_many_are_remembered(monkeypatch):
-    monkeypatch.setattr("parlour.wrappers.live.poker.host_session.MOST_LEFT", 3)
+    monkeypatch.setattr("parlour.wrappers.live.poker.host.MOST_LEFT", 3)
     room = Room()
     for i in range(10):
         room.take(room.table.leave(room.join(f"agent-{i}")))

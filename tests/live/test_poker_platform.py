@@ -45,7 +45,7 @@ async def test_bots_play_a_table_to_its_end(seats):
 
 
 async def test_a_connection_that_the_server_has_forgotten_is_made_anew(monkeypatch):
-    monkeypatch.setattr("parlour.wrappers.live.poker.agent_session.LEAST_PATIENCE", 0.2)
+    monkeypatch.setattr("parlour.wrappers.live.poker.agent.LEAST_PATIENCE", 0.2)
     monkeypatch.setattr("parlour.wrappers.live.common.player.TICK_SECONDS", 0.02)
     platform = Platform(stack=1000, timeout=0.1, hand_delay=0.02)
     async with platform.serve() as url:
@@ -61,7 +61,7 @@ async def test_a_connection_that_the_server_has_forgotten_is_made_anew(monkeypat
 
 
 async def test_who_connects_while_the_table_starts_hears_of_the_first_hand(monkeypatch):
-    monkeypatch.setattr("parlour.wrappers.live.poker.agent_session.STARTING_SECONDS", 0.1)
+    monkeypatch.setattr("parlour.wrappers.live.poker.agent.STARTING_SECONDS", 0.1)
     monkeypatch.setattr("parlour.wrappers.live.common.player.TICK_SECONDS", 0.02)
     platform = Platform(stack=1000, timeout=30.0)
     platform.start_delay = 0.3
@@ -218,7 +218,7 @@ def test_a_key_that_was_given_is_kept_and_one_of_ours_is_not():
 
 async def test_a_table_that_falls_silent_is_left(monkeypatch):
     monkeypatch.setattr("parlour.wrappers.live.poker.agent.STALLED_SECONDS", 0.1)
-    monkeypatch.setattr("parlour.wrappers.live.poker.agent_session.PING_SECONDS", 0.02)
+    monkeypatch.setattr("parlour.wrappers.live.poker.agent.PING_SECONDS", 0.02)
     monkeypatch.setattr("parlour.wrappers.live.common.player.TICK_SECONDS", 0.02)
     platform = Platform(stack=1000, hand_delay=3600.0)
     async with platform.serve() as url:
@@ -229,9 +229,9 @@ async def test_a_table_that_falls_silent_is_left(monkeypatch):
 
 
 async def test_a_table_that_never_starts_is_left(monkeypatch):
-    monkeypatch.setattr("parlour.wrappers.live.poker.agent_session.STARTING_SECONDS", 0.05)
+    monkeypatch.setattr("parlour.wrappers.live.poker.agent.STARTING_SECONDS", 0.05)
     monkeypatch.setattr("parlour.wrappers.live.common.player.TICK_SECONDS", 0.02)
-    monkeypatch.setattr("parlour.wrappers.live.poker.agent_session.NEVER_STARTED_SECONDS", 0.1)
+    monkeypatch.setattr("parlour.wrappers.live.poker.agent.NEVER_STARTED_SECONDS", 0.1)
     platform = Platform(stack=1000)
     platform.start_delay = 3600.0
     async with platform.serve() as url:

@@ -17,7 +17,7 @@ from needs import library
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.training.commands.table import Results
-from parlour.wrappers.live.poker.host_session import PokerHostSession, PokerRules
+from parlour.wrappers.live.poker.host import PokerHostSession, PokerRules
 from parlour.wrappers.live.table import host as ended_matches
 from parlour.wrappers.live.table.host import EndedMatches, PlayerResult, TableHost, TableResult
 from parlour.wrappers.live.table.poker import PokerHands, PokerTable

@@ -7,6 +7,7 @@ from layout import SIZES
 from parlour.envs.tangram.lattice import PIECES
 from parlour.envs.tangram.silhouettes import library
 from parlour.wrappers.logs import match_log
+from parlour.wrappers.replay import log_reader
 from tables import MINE, OVER, move, passed, turn_of
 
 pytestmark = pytest.mark.slow
@@ -225,7 +226,7 @@ def test_a_tangram_is_built_by_two_people_with_the_mouse(table, tmp_path):
             assert "100 % built" in page.inner_text(".build")
             assert "now the <u>tail</u>" in page.inner_text("#messages")
         assert "figure" not in eve.evaluate("fetch('facts.json').then((reply) => reply.json())")["options"]
-    assert match_log.replay(tmp_path / "log").table.iou > 0.999
+    assert log_reader.replay(tmp_path / "log").table.iou > 0.999
 
 
 def test_a_piece_that_overlaps_is_marked_and_goes_back_and_the_keyboard_builds(table):

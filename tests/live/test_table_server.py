@@ -24,6 +24,7 @@ from parlour.wrappers.live.table.host import MESSAGE_LIMIT, TableHost, _unset, _
 from parlour.wrappers.live.table.poker import PokerTable
 from parlour.wrappers.logs import match_log
 from parlour.wrappers.policies.loading import make_policy
+from parlour.wrappers.replay import log_reader
 
 
 async def test_a_match_between_a_person_and_a_bot_is_logged_and_replays(tmp_path):
@@ -42,7 +43,7 @@ async def test_a_match_between_a_person_and_a_bot_is_logged_and_replays(tmp_path
             over = await ann.turn()
             assert over["turn_state"]["outcome"]["reason"] == "agreement"
             assert over["left"] is None
-    assert match_log.replay(tmp_path / "log.jsonl").table.agreed
+    assert log_reader.replay(tmp_path / "log.jsonl").table.agreed
     assert [entry["kind"] for entry in match_log.read(tmp_path / "log.jsonl")] == ["match", "turn", "turn", "end"]
 
 

@@ -73,7 +73,7 @@ async def test_turns_over_a_socket(tmp_path):
                 assert await turn(socket, game) == 1
                 assert await turn(socket, game) == 0
             await asyncio.wait_for(server.played(1), 5)
-            assert (server.games, server.turns, server.plays, server.statistics.replaced) == (1, 3, 2, 0)
+            assert (server.matches, server.turns, server.plays, server.statistics.replaced) == (1, 3, 2, 0)
     kinds = [entry["kind"] for entry in read(tmp_path / "log.jsonl")]
     assert kinds == ["joined", *["turn"] * 5, "ended"]
 

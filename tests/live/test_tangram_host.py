@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import time
+from typing import get_args
 
 import aiohttp
 import pytest
@@ -17,9 +18,9 @@ from parlour.wrappers.live.common import client
 from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent import TangramAgentServer
 from parlour.wrappers.live.tangram.host import Person, TangramHost, TangramHostSession, TurnEnded
-from parlour.wrappers.logs.match_log import MatchLog, read, replay
+from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.policies.loading import make_policy
-from parlour.wrappers.replay.log_reader import moments
+from parlour.wrappers.replay.log_reader import moments, replay
 
 GAME = envs.game("tangram", figure="A square", aspect="godot", turns=6)
 FINISH = Action("finish")
@@ -52,7 +53,7 @@ def test_a_turn_is_request_feedback_and_over(table):
     red = feedback.state.on_board["Red"]
     assert (red.position, red.rotation, red.collisions) == ((50, 50), 45, [])
     assert len(red.vertices) == 3
-    for dialect in m.DIALECTS:
+    for dialect in get_args(m.Dialect):
         read_again = m.decode_game(m.encode(feedback, dialect))
         assert read_again.state.on_board["Red"].position == pytest.approx((50, 50), abs=1e-4)
     assert table.receive({"type": "finish"}) == [TurnEnded()]
@@ -75,7 +76,7 @@ def test_a_play_that_cannot_be_played_costs_the_turn(table, bad):
 # Both ends.
 
 
-@pytest.mark.parametrize("dialect", m.DIALECTS)
+@pytest.mark.parametrize("dialect", get_args(m.Dialect))
 @pytest.mark.parametrize(("person", "agent"), [("solver", "solver"), ("greedy", "random")])
 async def test_whole_matches_over_a_socket(person, agent, dialect, tmp_path):
     game = envs.game("tangram", figure="A square", aspect="godot", turns=10)
@@ -223,7 +224,7 @@ async def test_a_person_may_think_for_longer_than_the_agent_waits_for_a_pong(mon
     async with TangramAgentServer(agent, GAME) as server:
         (played,) = await TangramHost(GAME, SLOW, server.url).play(1, seed=1)
         await asyncio.wait_for(server.played(1), 5)
-        assert (played.turns, played.lost, server.games) == (6, 0, 1)
+        assert (played.turns, played.lost, server.matches) == (6, 0, 1)
 
 
 async def test_what_comes_while_the_person_thinks_is_refused_at_once_and_not_kept_for_the_next_turn():

@@ -193,7 +193,7 @@ def test_a_host_refuses_what_is_broken_and_plays_on(worker):
     rng = random.Random(worker)
     session, sent, honest, refused = None, 0, 0, 0
     while sent < MESSAGES // WORKERS:
-        if session is None or session.over:
+        if session is None or session.match.done:
             match = Match(GAME)
             match.reset(seed=rng.randrange(2**32))
             session = TangramHostSession(match)

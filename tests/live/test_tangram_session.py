@@ -18,9 +18,17 @@ from parlour.envs.tangram.silhouettes import library, objective, text_of
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.player import Note
 from parlour.wrappers.live.tangram import messages as m
-from parlour.wrappers.live.tangram.agent import GAP_TRIES, PLACES, ChatTurn, TangramAgentSession
+from parlour.wrappers.live.tangram.agent import (
+    GAP_TRIES,
+    PLACES,
+    ChatTurn,
+    TangramAgentSession,
+    collisions,
+    figure_moves,
+    separated,
+    spread,
+)
 from parlour.wrappers.live.tangram.agent import GAPS as WIDER
-from parlour.wrappers.live.tangram.board_tracker import collisions, figure_moves, separated, spread
 from parlour.wrappers.policies.loading import make_policy
 
 # Turns.

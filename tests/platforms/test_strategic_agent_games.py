@@ -21,8 +21,7 @@ import pytest
 from parlour import envs
 from parlour.training.commands.lookup import agent as named_agent
 from parlour.training.commands.lookup import reason_against
-from parlour.wrappers.live.arena.agent import NO_ACTION, ArenaAgent, ArenaAgentServer
-from parlour.wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes
+from parlour.wrappers.live.arena.agent import NO_ACTION, ArenaAgent, ArenaAgentServer, ArenaPollingAgent, PollingTimes
 from parlour.zoo import names
 
 CHECKOUT = os.environ.get("PARLOUR_STRATEGIC_AGENT_GAMES", "")

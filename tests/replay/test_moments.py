@@ -13,7 +13,7 @@ from parlour.envs.core.turn_state import MessageScope, TurnState
 from parlour.wrappers.agents.base import sentence
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.match_session import MatchSession
-from parlour.wrappers.live.poker.host_session import PokerHostSession, PokerRules
+from parlour.wrappers.live.poker.host import PokerHostSession, PokerRules
 from parlour.wrappers.logs.match_log import MatchLog, Recorder
 from parlour.wrappers.policies.mlp import MlpPolicy
 from parlour.wrappers.replay.log_reader import moments, picture

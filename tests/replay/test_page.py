@@ -18,10 +18,9 @@ from parlour.envs import Message, MessageIntent, TurnState
 from parlour.envs.core.options import with_options
 from parlour.envs.core.turn_state import MessageScope
 from parlour.training import cli
-from parlour.wrappers.live.common.match_session import SeatNames
-from parlour.wrappers.replay.film import film
+from parlour.wrappers.agents.base import SeatNames
 from parlour.wrappers.replay.log_reader import Moment, moments, picture
-from parlour.wrappers.replay.page import MatchPages, PageServer, page
+from parlour.wrappers.replay.page import MatchPages, PageServer, film, page
 
 
 def data(html):

@@ -10,8 +10,7 @@ from command_line import run
 from parlour.envs import game
 from parlour.training.evaluation.exact import flat_tree
 from parlour.training.models.data_set import ExactValues, decisions_of, rolled_out
-from parlour.wrappers.policies.base import TrainedFor
-from parlour.wrappers.policies.tabular import TabularPolicy
+from parlour.wrappers.policies.base import TabularPolicy, TrainedFor
 
 
 @pytest.fixture(scope="module")

@@ -15,10 +15,10 @@ from parlour.envs.core.registry import GAMES
 from parlour.training import cli
 from parlour.training.terminal.match import Screen, TerminalMatch
 from parlour.wrappers.agents.human import HumanAgent
-from parlour.wrappers.agents.language_model import Model
-from parlour.wrappers.agents.llm import LLMAgent
+from parlour.wrappers.agents.language_model import LLMAgent, Model
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.logs.match_log import read, replay
+from parlour.wrappers.logs.match_log import read
+from parlour.wrappers.replay.log_reader import replay
 from random_play import states
 from rich.console import Console
 from rich.live import Live

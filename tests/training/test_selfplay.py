@@ -15,8 +15,7 @@ from parlour.training.learning.settings import Schedule, SelfPlayConfig
 from parlour.training.runs.config import load_config
 from parlour.training.runs.run import resume, train
 from parlour.wrappers.policies.mlp import MlpPolicy
-from parlour.wrappers.rl.opponents import Pool
-from parlour.wrappers.rl.self_play_tables import SelfPlayTables
+from parlour.wrappers.rl.tables import Pool, SelfPlayTables
 from tiny import TINY, lines
 
 MIRROR = {"update": "mirror_descent", "action_values": True, "kl_coef": Schedule(3.5)}

@@ -14,8 +14,8 @@ from parlour.envs.small.kuhn import equilibrium_chances
 from parlour.training import cli
 from parlour.training.evaluation.exact import flat_tree, nash_conv, values
 from parlour.training.solving.tabular import METHODS, TabularSolver, solve
+from parlour.wrappers.policies.base import TabularPolicy
 from parlour.wrappers.policies.loading import load_policy, make_policy
-from parlour.wrappers.policies.tabular import TabularPolicy
 
 
 @cache

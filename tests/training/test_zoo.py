@@ -15,11 +15,10 @@ from parlour.training import cli
 from parlour.training.commands.lookup import agent, game_of, policy, searching_agents
 from parlour.training.evaluation.exact import flat_tree, nash_conv
 from parlour.wrappers.agents.policy import ReadyAgent
-from parlour.wrappers.policies.base import TrainedFor
+from parlour.wrappers.policies.base import TabularPolicy, TrainedFor
 from parlour.wrappers.policies.loading import load_policy, make_policy
 from parlour.wrappers.policies.mlp import MlpPolicy, Network
 from parlour.wrappers.policies.solved import SolvedPolicy
-from parlour.wrappers.policies.tabular import TabularPolicy
 
 TOOL = Path(__file__).parents[2] / ".ci" / "zoo.py"
 GAMES = sorted(source.rpartition(".")[2] for source in envs.GAMES.values() if isinstance(source, str))

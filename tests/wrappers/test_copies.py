@@ -11,8 +11,7 @@ from parlour.envs.testing import copies as environment_copies
 from parlour.envs.testing.copies import SEED, Kind, continues, play, undisturbed
 from parlour.wrappers.rl.gymnasium_env import SingleAgentEnv, SingleAgentVectorEnv, TablesVectorEnv
 from parlour.wrappers.rl.sb3 import SB3VecEnv
-from parlour.wrappers.rl.self_play_tables import SelfPlayTables
-from parlour.wrappers.rl.single_agent import SingleAgentTables
+from parlour.wrappers.rl.tables import SelfPlayTables, SingleAgentTables
 from parlour.wrappers.text import TextGame
 
 

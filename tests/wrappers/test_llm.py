@@ -20,8 +20,7 @@ from parlour.envs import Action, AgentResponse, Match, find, how_to_play
 from parlour.training.commands.arguments import PromptArguments
 from parlour.wrappers.agents import language_model
 from parlour.wrappers.agents.answers import Spoken, last_choice, parse, spoken
-from parlour.wrappers.agents.language_model import Model, ModelCall, ModelError
-from parlour.wrappers.agents.llm import LLMAgent
+from parlour.wrappers.agents.language_model import LLMAgent, Model, ModelCall, ModelError
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.agents.prompt import Prompting, Skin, in_words, load_prompts
 from parlour.wrappers.live.mafia.agents import MafiaLLMAgent

@@ -15,15 +15,13 @@ from parlour.envs.core.compiled import compiled
 from parlour.training import cli
 from parlour.training.evaluation.duplicate import evaluate
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.policies.base import Policy, RandomPolicy, TrainedFor
+from parlour.wrappers.policies.base import Policy, RandomPolicy, TabularPolicy, TrainedFor
 from parlour.wrappers.policies.elsewhere import ElsewherePolicy
 from parlour.wrappers.policies.loading import load_policy, load_run, make_policy
 from parlour.wrappers.policies.mlp import MlpPolicy, Network, SeatLayer
 from parlour.wrappers.policies.sb3 import SB3Policy
-from parlour.wrappers.policies.tabular import TabularPolicy
-from parlour.wrappers.rl.opponents import Pool
 from parlour.wrappers.rl.sb3 import ColumnSelector, sb3_env
-from parlour.wrappers.rl.single_agent import SingleAgentTables
+from parlour.wrappers.rl.tables import Pool, SingleAgentTables
 from parlour.zoo import weights
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import DQN, PPO

@@ -9,9 +9,9 @@ import pytest
 from parlour import envs
 from parlour.envs import Action, AgentResponse, TurnState
 from parlour.envs.holdem.hands import card_name
-from parlour.wrappers.logs.match_log import MatchLog, Recorder, SafeMatchLog, read, replay
+from parlour.wrappers.logs.match_log import MatchLog, Recorder, SafeMatchLog, read
 from parlour.wrappers.logs.program_log import ForTerminal
-from parlour.wrappers.replay.log_reader import moments
+from parlour.wrappers.replay.log_reader import moments, replay
 
 
 def test_a_recorded_match_replays_to_the_same_bytes(game, tmp_path):
@@ -100,21 +100,21 @@ def test_what_is_no_log_is_named(tmp_path, line):
     (tmp_path / "log").write_text(f'{{"kind":"a"}}\n{line}\n')
     with pytest.raises(ValueError, match="line 2"):
         list(read(tmp_path / "log"))
-    with pytest.raises(ValueError, match="holds no match"):
+    with pytest.raises(ValueError, match="no decision"):
         (tmp_path / "empty").write_text("")
         replay(tmp_path / "empty")
 
 
 @pytest.mark.parametrize(
     ("line", "field"),
-    [('{"kind":"match","game":"holdem"}', "options"), ('{"kind":"turn","agent":"player_0"}', "response")],
+    [('{"kind":"match","game":"holdem"}', "seed"), ('{"kind":"turn","agent":"player_0"}', "response")],
 )
 def test_a_log_that_lacks_a_field_does_not_replay(tmp_path, line, field):
     with MatchLog(tmp_path / "log") as log:
         Recorder(log, envs.make("holdem", seats=2), seed=1)
     with (tmp_path / "log").open("a") as file:
         file.write(line + "\n")
-    with pytest.raises(ValueError, match=f"does not replay: a .* line lacks '{field}'"):
+    with pytest.raises(ValueError, match=f"line 2: a .* line lacks '{field}'"):
         replay(tmp_path / "log")
 
 

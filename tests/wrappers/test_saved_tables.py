@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs.holdem.luck import AllInEquity
-from parlour.wrappers.rl.self_play_tables import SelfPlayTables
+from parlour.wrappers.rl.tables import SelfPlayTables
 
 KUHN, TRUST, HOLDEM = envs.game("kuhn"), envs.game("trust"), envs.game("holdem", seats=2)
 

@@ -13,9 +13,8 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from parlour.envs import Capabilities, Teams, VectorGame, game, holdem_v0
 from parlour.wrappers.policies.base import RandomPolicy
 from parlour.wrappers.rl.gymnasium_env import SingleAgentEnv, SingleAgentVectorEnv, TablesVectorEnv
-from parlour.wrappers.rl.opponents import Pool
 from parlour.wrappers.rl.sb3 import sb3_env
-from parlour.wrappers.rl.single_agent import SingleAgentTables
+from parlour.wrappers.rl.tables import Pool, SingleAgentTables
 from policies import Acting, Always
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported

@@ -14,7 +14,6 @@ from parlour import envs, zoo
 from parlour.envs.core.files import no_files, opened, read_text
 from parlour.training.runs.config import load_config
 from parlour.training.runs.run import resume
-from parlour.wrappers.logs import match_log
 from parlour.wrappers.logs.match_log import read
 from parlour.wrappers.policies import base
 from parlour.wrappers.policies.base import TrainedFor
@@ -61,7 +60,6 @@ READERS = {
     "run": (run_folder, load_run),
     "run to resume": (run_folder, resume),
     "log": (log_file, lambda file: list(moments(file))),
-    "log to play again": (log_file, match_log.replay),
 }
 
 

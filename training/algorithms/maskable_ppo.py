@@ -18,7 +18,7 @@ from ...envs.core.options import named, one_of
 from ...wrappers.policies.base import TrainedFor
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.rl.sb3 import ColumnSelector, SB3VecEnv
-from ...wrappers.rl.single_agent import SingleAgentTables
+from ...wrappers.rl.tables import SingleAgentTables
 from ..learning.league import League
 from ..learning.learner import Demonstrations, Monitor
 from ..learning.networks import torch_threads

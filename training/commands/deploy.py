@@ -19,20 +19,17 @@ from ...envs import GAMES, Game, TurnState
 from ...envs import game as make_game
 from ...envs.mafia.bots import PERSONALITIES
 from ...wrappers import Agent, PolicyAgent
-from ...wrappers.agents.language_model import Model, ModelStatistics
-from ...wrappers.agents.llm import LLMAgent, statistics_of
-from ...wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
-from ...wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes
+from ...wrappers.agents.language_model import LLMAgent, Model, ModelStatistics, statistics_of
+from ...wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer, ArenaPollingAgent, PollingTimes
 from ...wrappers.live.common.activity import Activity
 from ...wrappers.live.common.client import UNREACHABLE, UNTRUSTED_CERTIFICATE, Link, LiveError
 from ...wrappers.live.common.player import AgentStatistics, Worker
-from ...wrappers.live.mafia.agent import MafiaAgentServer
-from ...wrappers.live.mafia.agent_policy import AgentPolicy
+from ...wrappers.live.mafia.agent import AgentPolicy, MafiaAgentServer
 from ...wrappers.live.mafia.agents import MafiaLLMAgent, MafiaPolicyAgent, MafiaScriptedAgent, Prompts, load_prompts
 from ...wrappers.live.mafia.messages import AgentConfig, Personality, ScriptedConfig
+from ...wrappers.live.poker import agent as poker
 from ...wrappers.live.poker import messages
-from ...wrappers.live.poker.agent import ClientSettings, Monitoring, PlayLength, SeatRequest, play
-from ...wrappers.live.poker.agent_session import HandEnded, PokerEvent, SeatTaken
+from ...wrappers.live.poker.agent import ClientSettings, Monitoring, PlayLength, SeatRequest
 from ...wrappers.logs.match_log import describe_error
 from ...wrappers.policies.base import LearnedPolicy
 from ..evaluation.duplicate import RunningScore
@@ -288,10 +285,10 @@ def deploy_poker(
     address, console, counts = where.location, Console(), Counter[str]()
     statistics, link, score = AgentStatistics(), Link(), RunningScore(PER_HAND)
 
-    def tell(event: PokerEvent) -> None:
-        if isinstance(event, SeatTaken):
+    def tell(event: poker.PokerEvent) -> None:
+        if isinstance(event, poker.SeatTaken):
             console.print(f"playing in seat {event.seat}")
-        elif isinstance(event, HandEnded):
+        elif isinstance(event, poker.HandEnded):
             counts["hands"] += 1
             counts["chips"] += event.net
             if event.stack is None:
@@ -309,7 +306,7 @@ def deploy_poker(
         chosen = lookup.agents_as(llm, [run], deadline)(run, table, live.seed)
         [chosen] = lookup.searching_agents([run], [chosen], live.seed, search)
         watch_table(run, chosen)
-        stay = play(
+        stay = poker.play(
             address,
             chosen,
             seat=where.request(Path(run).name),
@@ -387,7 +384,7 @@ def deploy_tangram(
             log=supervisor.log,
         )
         activity = Activity(
-            counts=lambda: {"matches": server.games, "turns": server.turns, "connections": server.connections},
+            counts=lambda: {"matches": server.matches, "turns": server.turns, "connections": server.connections},
             statistics=server.statistics,
             models=counts_of(run, player, server.statistics),
         )

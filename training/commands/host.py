@@ -21,13 +21,12 @@ from ...envs.core.counted import counted
 from ...envs.mafia.bots import PERSONALITIES
 from ...wrappers import ArenaAgent, PokerHost, PokerRoom, PokerRules, PokerTimes
 from ...wrappers.agents.base import Agent, printable
-from ...wrappers.agents.language_model import ModelStatistics
-from ...wrappers.agents.llm import LLMAgent, statistics_of
+from ...wrappers.agents.language_model import LLMAgent, ModelStatistics, statistics_of
 from ...wrappers.live.arena.host import ArenaHost, ArenaResult
 from ...wrappers.live.common.activity import Activity
 from ...wrappers.live.common.match_session import Cost, MatchLimits
 from ...wrappers.live.common.server import local_url
-from ...wrappers.live.mafia.agent_policy import AgentPolicy, MafiaLimits
+from ...wrappers.live.mafia.agent import AgentPolicy, MafiaLimits
 from ...wrappers.live.mafia.agents import MafiaLLMAgent, load_prompts
 from ...wrappers.live.mafia.host import MafiaHost, MafiaResult, RemoteAgent, ServiceConnection
 from ...wrappers.live.mafia.messages import Event

@@ -19,12 +19,11 @@ from ...envs.core.options import did_you_mean
 from ...envs.core.registry import game_meant, id_of
 from ...wrappers import Agent, Model, Prompting
 from ...wrappers.agents.human import HumanAgent
-from ...wrappers.agents.llm import AgentsAsPolicy, LLMAgent
+from ...wrappers.agents.language_model import AgentsAsPolicy, LLMAgent
 from ...wrappers.agents.policy import PolicyAgent, ReadyAgent, SearchAgent, SearchPolicy
-from ...wrappers.policies.base import LearnedPolicy, Policy, TrainedFor, command_line
+from ...wrappers.policies.base import LearnedPolicy, Policy, TabularPolicy, TrainedFor, command_line
 from ...wrappers.policies.elsewhere import ElsewherePolicy, MutedPolicy, ScrambledPolicy
 from ...wrappers.policies.loading import load_policy, make_policy, policy_file, run_settings
-from ...wrappers.policies.tabular import TabularPolicy
 from ..evaluation.games import measures
 from ..learning import run_folder
 from ..learning.settings import pair

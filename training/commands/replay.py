@@ -10,9 +10,9 @@ from cyclopts import Parameter
 from ...envs.core.counted import counted
 from ...envs.core.files import opened
 from ...envs.core.registry import find
-from ...wrappers.replay.film import film as write_film
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import MatchPages, PageServer, page
+from ...wrappers.replay.page import film as write_film
 from ..evaluation.pages import provenance
 from ..parallel.tasks import interruptible
 from ..terminal.console import STDERR, Console

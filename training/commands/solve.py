@@ -10,10 +10,9 @@ from cyclopts import Parameter
 
 from ...envs.core.game import Game
 from ...envs.core.options import named
-from ...wrappers.policies.base import TrainedFor
+from ...wrappers.policies.base import TabularPolicy, TrainedFor
 from ...wrappers.policies.buckets import DIGEST
 from ...wrappers.policies.solved import can_be_solved
-from ...wrappers.policies.tabular import TabularPolicy
 from ..evaluation.exact import flat_tree
 from ..solving import problems
 from ..solving.sampled import SAMPLING, WEIGHTS, Sampling, grow

@@ -24,7 +24,7 @@ from ...envs.core.files import no_files
 from ...envs.core.registry import packages
 from ...wrappers import Agent, MatchLog, ServerSettings
 from ...wrappers.agents.human import HumanAgent
-from ...wrappers.agents.llm import statistics_of
+from ...wrappers.agents.language_model import statistics_of
 from ...wrappers.live.common.activity import Activity
 from ...wrappers.live.common.limits import short_name
 from ...wrappers.live.lobby.host import LobbyHost

@@ -31,8 +31,7 @@ from ...envs.core.encoder import FULL
 from ...envs.core.files import replacing
 from ...wrappers.policies.base import Policy, draw
 from ...wrappers.policies.mlp import MlpPolicy
-from ...wrappers.rl.opponents import OpponentSeats, Pool
-from ...wrappers.rl.self_play_tables import SelfPlayTables
+from ...wrappers.rl.tables import OpponentSeats, Pool, SelfPlayTables
 from .networks import Forward, build
 from .settings import SelfPlayConfig
 

@@ -13,7 +13,7 @@ import torch
 from ...envs import Game, VectorGame
 from ...envs.core.cuda.toolchain import SIMULATED
 from ...envs.core.cuda.vector import CudaVectorGame
-from ...wrappers.rl.opponents import Pool
+from ...wrappers.rl.tables import Pool
 from . import collector
 from .networks import ALIGNED, Recorded, capture_on, current_stream
 from .settings import SelfPlayConfig

@@ -36,8 +36,7 @@ from ...envs.core.registry import PLATFORM_IDS, id_of, with_underscores
 from ...envs.core.rollout import Decisions, Policy, RandomPolicy, act_of, tables_with_seed
 from ...envs.render.svg import escape
 from ...wrappers.agents.language_model import COLUMNS as MODEL_COLUMNS
-from ...wrappers.agents.language_model import ModelCall, ModelStatistics, columns
-from ...wrappers.agents.llm import AgentsAsPolicy
+from ...wrappers.agents.language_model import AgentsAsPolicy, ModelCall, ModelStatistics, columns
 from ...wrappers.policies.loading import make_policy
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page

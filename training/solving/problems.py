@@ -13,9 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...envs.core.game import Game
-from ...wrappers.policies.base import MOST_NUMBERS, TrainedFor, read_arrays, write_arrays
+from ...wrappers.policies.base import MOST_NUMBERS, TabularPolicy, TrainedFor, read_arrays, write_arrays
 from ...wrappers.policies.solved import SolvedPolicy, can_be_solved
-from ...wrappers.policies.tabular import TabularPolicy
 from ..evaluation.duplicate import Score
 from ..evaluation.exact import flat_tree, nash_conv
 from ..evaluation.exploit import Win

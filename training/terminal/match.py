@@ -28,8 +28,7 @@ from ...envs.core.rng import streams
 from ...wrappers.agents.answers import typed_word
 from ...wrappers.agents.base import Agent, printable, sentence, thoughts
 from ...wrappers.agents.human import HumanAgent
-from ...wrappers.agents.language_model import ModelError, ModelStatistics, columns
-from ...wrappers.agents.llm import LLMAgent, statistics_of
+from ...wrappers.agents.language_model import LLMAgent, ModelError, ModelStatistics, columns, statistics_of
 from ...wrappers.logs.match_log import MatchLog, Recorder
 from ...wrappers.replay.log_reader import distinct
 from .console import Console, table_of

@@ -61,14 +61,11 @@ def parse_typed(line: str, allowed: list[AllowedAction]) -> Action:
         offers = [allowed[int(word) - 1]]
     offers = offers or _that_do(word, allowed)
     if len(offers) != 1:
-        fitting = [
-            offer for offer in allowed if _fits(word, offer) and not _is_text(next(iter(_asked(offer).values())))
-        ]
+        typed = line.strip()
+        fitting = [one for one in allowed if _fits(word, one) and not _is_text(next(iter(_asked(one).values())))]
         if not offers and len(fitting) == 1:
-            raise ValueError(
-                f"{line.strip()!r} does not say what to do: write {_name(fitting[0], allowed)} {line.strip()}"
-            )
-        if not offers and re.match(r"(?i)all[- ]?in\b", line.strip()):
+            raise ValueError(f"{typed!r} does not say what to do: write {_name(fitting[0], allowed)} {typed}")
+        if not offers and re.match(r"(?i)all[- ]?in\b", typed):
             word = "all-in"
         problem = f"{word!r} may be each of" if offers else f"{word!r} is not one of"
         raise ValueError(f"{problem} {', '.join(_usage(offer, allowed) for offer in offers or allowed)}")
@@ -235,13 +232,10 @@ def _usage(offer: AllowedAction, allowed: list[AllowedAction], *, whole: bool = 
     """Return the form of a choice; if not `whole`, of free text that stands for all else only this text."""
     if not whole and (said := _free_text(offer)):
         return f"{_name(offer, allowed)} <{said}>"
-    required, constants = _required(offer), _constants(offer)
-    usage = {
-        name: f"{'' if name in constants else f'{name}: '}{_bounds(field)}" for name, field in _asked(offer).items()
-    }
-    values = (
-        f"<{text}>" if name in required and name not in constants else f"[{text}]" for name, text in usage.items()
-    )
+    required, constants, values = _required(offer), _constants(offer), []
+    for name, field in _asked(offer).items():
+        text = _bounds(field) if name in constants else f"{name}: {_bounds(field)}"
+        values.append(f"<{text}>" if name in required and name not in constants else f"[{text}]")
     names = (f", or {'-'.join(name)}" for _, *name in NAMED.findall(offer.description))
     return " ".join([_name(offer, allowed), *values]) + "".join(names)
 
@@ -298,18 +292,13 @@ def choices(allowed: list[AllowedAction], *, described: bool = False) -> str:
 
     A choice with values has else its description up to the first colon or bracket.
     """
-    shown = [
-        offer.description if described or not _fields(offer) else re.split(r"[:(]", offer.description)[0].strip()
-        for offer in allowed
-    ]
-    meanings = [
-        f"  ({words})" if words and words != _name(offer, allowed) else ""
-        for words, offer in zip(shown, allowed, strict=True)
-    ]
-    return "\n".join(
-        f"{number:>2} {_usage(offer, allowed, whole=described)}{meaning}"
-        for number, (offer, meaning) in enumerate(zip(allowed, meanings, strict=True), 1)
-    )
+    lines = []
+    for number, offer in enumerate(allowed, 1):
+        whole = described or not _fields(offer)
+        words = offer.description if whole else re.split(r"[:(]", offer.description)[0].strip()
+        meaning = f"  ({words})" if words and words != _name(offer, allowed) else ""
+        lines.append(f"{number:>2} {_usage(offer, allowed, whole=described)}{meaning}")
+    return "\n".join(lines)
 
 
 MOST_READ = 400_000
@@ -421,10 +410,9 @@ def last_action(text: str, offers: Sequence[AllowedAction] | None = None) -> Map
         offer = next((one for one in offers if one.action_type.lower() == word.strip(AROUND + ",:;").lower()), None)
         if offer is None:
             return None
+        typed = f"{offer.action_type} {values}"
         try:
-            payload = (
-                json.loads(values) if "{" in values else parse_typed(f"{offer.action_type} {values}", [offer]).payload
-            )
+            payload = json.loads(values) if "{" in values else parse_typed(typed, [offer]).payload
         except ValueError:
             payload = {}
         return {"action_type": offer.action_type, "payload": payload}

@@ -126,9 +126,8 @@ class HumanAgent:
         heard = (one for one in new if self.hears_all or one.scope == MessageScope.PRIVATE)
         said = [f"  {message.sender_id}: {printable(message.content)}" for message in heard]
         phase = state.phase.lower().replace("_", " ")
-        return "\n".join(
-            [*said, f"Your turn ({state.agent_id}, {phase}). You can also type help, rules, state or quit."]
-        )
+        turn = f"Your turn ({state.agent_id}, {phase}). You can also type help, rules, state or quit."
+        return "\n".join([*said, turn])
 
     def _write(self, text: str, end: str = "\n") -> None:
         screen = self._screen or sys.stdout

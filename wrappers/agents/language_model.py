@@ -1,7 +1,8 @@
-"""A language model at any endpoint with OpenAI's chat completions API (the extra `llm`), and what its calls cost.
+"""Language models at any endpoint with OpenAI's chat completions API (the extra `llm`), and what their calls cost.
 
 The key is read from the environment (``OPENAI_API_KEY``) and never written. The default address is also read from the
-environment (``OPENAI_BASE_URL``).
+environment (``OPENAI_BASE_URL``). `LLMAgent` is a language model as an agent, and `AgentsAsPolicy` has agents as one
+policy, for evaluations.
 """
 
 import asyncio
@@ -11,17 +12,27 @@ import logging
 import math
 import os
 import re
-from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+import time
+from collections import Counter, defaultdict
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, get_args
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
+from ...envs import Action, AgentResponse, AllowedAction, Game, TurnState
+from ...envs.core import turn_state as ts
 from ...envs.core.installed import install
-from .answers import Spoken, spoken
-from .prompt import Chat
+from ...envs.core.options import AT_LEAST_0, AT_LEAST_1, Checked, Seconds, number
+from .answers import Spoken, last_action, spoken
+from .base import Agent
+from .prompt import Chat, Prompting, decisions_only
+from .schemas import violation
 
 Fault = Literal["illegal", "unparsable", "unfinished", "late", "refused", "failed"]
 """What is wrong with an answer: it is not legal; there is no choice in it; it ended at the most tokens, or has only a
@@ -145,6 +156,12 @@ class ModelStatistics:
         return dict(zip(COLUMNS, (self.decisions, self.replaced, *faults, *sizes, *means), strict=True))
 
 
+def object_schema(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
+    """Return the JSON schema of an object with these properties alone."""
+    parts = {"properties": properties, "required": list(required), "additionalProperties": False}
+    return {"type": "object", **parts}
+
+
 def columns(rows: Mapping[str, Mapping[str, float]]) -> tuple[list[str], list[list[str]]]:
     """Return headings and rows of a table of language models, from the rows of their statistics by seat or name."""
     heads = list(next(iter(rows.values()), {}))
@@ -170,7 +187,7 @@ REFUSED = "refused by the endpoint"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Model:
+class Model(Checked):
     """A model at an endpoint.
 
     Attributes:
@@ -186,11 +203,11 @@ class Model:
 
     name: str
     base_url: str | None = None
-    temperature: float = 0.7
-    max_tokens: int = 400
-    timeout: float = 20.0
-    retries: int = 2
-    attempts: int = 2
+    temperature: Annotated[float, partial(number, low=0, high=2)] = 0.7
+    max_tokens: Annotated[int, AT_LEAST_1] = 400
+    timeout: Seconds = 20.0
+    retries: Annotated[int, AT_LEAST_0] = 2
+    attempts: Annotated[int, AT_LEAST_1] = 2
     prices: tuple[float, float] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
@@ -199,20 +216,15 @@ class Model:
         Raises:
             ValueError: naming a value that is out of range.
         """
-        if not self.name or self.max_tokens < 1 or not 0 < self.timeout < 2**30:
-            given = f"name={self.name!r}, max_tokens={self.max_tokens}, timeout={self.timeout}"
-            raise ValueError(f"{given}: need a name, at least 1 token, and a timeout above 0")
+        super().__post_init__()
+        if not self.name:
+            raise ValueError("name is empty: give the model's name at the endpoint")
         if not all(0 <= price < math.inf for price in self.prices):
             raise ValueError(f"prices={self.prices}: need numbers from 0 up")
         url = self.base_url or os.environ.get("OPENAI_BASE_URL")
         if url and not re.fullmatch(r"(?i)https?://[^/?\s][^?\s]*", url):
             shown = without_secrets(f"://{url}")[3:]  # it may have no scheme
             raise ValueError(f"--llm-url {shown}: give http://… or https://…, without a query")
-        if not 0 <= self.temperature <= 2 or self.retries < 0 or self.attempts < 1:
-            raise ValueError(
-                f"temperature={self.temperature}, retries={self.retries}, attempts={self.attempts}: need 0 to 2, 0 or "
-                "more, 1 or more"
-            )
 
     @property
     def where(self) -> str:
@@ -256,9 +268,7 @@ class Model:
                         if choice.delta.content:
                             call.text += choice.delta.content
                             if len(call.text) > MOST_BYTES:
-                                raise ModelError(
-                                    f"{self.name} writes more than {MOST_BYTES:,} characters", "unparsable"
-                                )
+                                raise ModelError(f"{self.name} writes over {MOST_BYTES:,} characters", "unparsable")
                             new = reader.take(choice.delta.content)
                             said = said or bool(new.strip())
                             if new and not held:
@@ -393,8 +403,7 @@ class Model:
         key = os.environ.get("OPENAI_API_KEY") or "none"  # local servers need no key
         loop = asyncio.get_running_loop()
         wanted = key, self.base_url, os.environ.get("OPENAI_BASE_URL"), self.retries, self.timeout
-        clients = _clients.get(loop)
-        if clients is None:
+        if (clients := _clients.get(loop)) is None:
             for old in [old for old in _clients if old.is_closed()]:
                 del _clients[old]
             clients = _clients[loop] = {}
@@ -530,3 +539,261 @@ async def _as_model_error(model: Model, call: ModelCall) -> AsyncIterator[None]:
 def without_secrets(text: str) -> str:
     """Return a text; of a URL, neither the password nor the query."""
     return re.sub(r"\?.*", "?…", re.sub(r"//[^/@]+@", "//…@", text)) if "://" in text else text
+
+
+WAIT_SHARE = 0.9
+"""The share of the time for an answer after which the model is waited for no longer."""
+
+Finished = TypeVar("Finished")
+
+
+def finished(work: Coroutine[Any, Any, Finished]) -> Finished:
+    """Run `work` to its end; in another thread if this one has a running event loop."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
+
+
+def statistics_of(agents: Mapping[str, Any]) -> dict[str, ModelStatistics]:
+    """Return what the answers of the language models among `agents` came to, by the names of these."""
+    return {name: one.statistics for name, one in agents.items() if isinstance(one, LLMAgent)}
+
+
+class LLMAgent:
+    """A language model that answers TurnStates of any game.
+
+    Args:
+        model: the language model.
+        fallback: the agent that answers if the model fails, such as a bot's `PolicyAgent`; None: the error is raised.
+        prompting: how it is asked: rules in words, prompts, the form of the state.
+        talks: whether the model may send a message with its action. Set it to False in games that have actions for
+            messages.
+
+    Attributes:
+        replaced: number of turns that `fallback` answered.
+        statistics: illegal, unparsable, late and refused answers, tokens, time and cost.
+        on_turn: called with every state before it is answered; None: no call.
+        on_call: called with the statistics of every answer; None: no call.
+
+    Raises:
+        ImportError: if the extra `llm` is not installed.
+    """
+
+    def __init__(
+        self, model: Model, fallback: Agent | None, *, prompting: Prompting | None = None, talks: bool = True
+    ) -> None:
+        library()
+        self.model = model
+        self.fallback = fallback
+        self.replaced = 0
+        self.statistics = ModelStatistics()
+        self.prompting = prompting or Prompting()
+        self.on_turn: Callable[[TurnState], None] | None = None
+        self.on_call: Callable[[ModelCall], None] | None = None
+        self._talks = talks
+        self._seconds: float | None = None
+        self._match = ""
+        self._past: list[Mapping[str, str]] = []  # the turns of this match, and the answers
+
+    def begin(self) -> None:
+        """Forget the turns of the match before. A TurnState of another match does the same."""
+        self._past = []
+
+    @property
+    def game(self) -> Game | None:
+        """The game whose rules the model is told; None: none."""
+        return self.prompting.game
+
+    def set_seconds_left(self, seconds: float | None) -> None:
+        """Wait for the next answer at most `WAIT_SHARE` of the seconds left; None: only the model's timeout counts."""
+        self._seconds = None if seconds is None else max(WAIT_SHARE * seconds, 0.001)
+
+    def respond(self, state: TurnState) -> AgentResponse:
+        """Answer a turn. It blocks until the model has answered, also inside a running event loop (of a notebook).
+
+        A connection is used for one call; `answer` keeps connections while its event loop runs.
+
+        Raises:
+            ModelError: if the model fails, and there is no fallback.
+        """
+        try:
+            return finished(self.answer(state))
+        except ModelError as error:
+            if self.fallback is None:
+                raise
+            self.replaced += 1
+            logger.warning("match %s: the fallback answers: %s", state.match_id, error)
+            return self.fallback.respond(state)
+
+    async def answer(self, state: TurnState) -> AgentResponse:
+        """Answer a turn.
+
+        Raises:
+            ModelError: if the model fails.
+        """
+        if self.on_turn is not None:
+            self.on_turn(state)
+        state = self.prompting.shown(state)
+        if state.match_id != self._match:
+            self._match = state.match_id
+            self.begin()
+        chat, call = self.prompting.chat(state, self._past), ModelCall()
+        try:
+            response = await self.ask(state, chat, call)
+        finally:
+            self.statistics.count(call, self.model.prices)
+            if self.on_call is not None:
+                self.on_call(call)
+        if self.prompting.conversation:
+            self._past += [chat[-1], {"role": "assistant", "content": spoken(call.text)}]
+            del self._past[: -2 * self.prompting.turns]
+        return response
+
+    async def ask(self, state: TurnState, chat: Chat, call: ModelCall) -> AgentResponse:
+        """Answer a conversation about a turn, and keep nothing of it.
+
+        Args:
+            state: the TurnState, as the model is shown it.
+            chat: the conversation.
+            call: the statistics, which are filled in.
+
+        Raises:
+            ModelError: if the model fails.
+        """
+        offers = {offer.action_type: offer for offer in state.allowed_actions}
+        if not offers:
+            raise ModelError(f"{state.agent_id} has no legal action")
+
+        def fits(answer: Any) -> None:
+            if answer["action_type"] not in offers:
+                listed = f"one of {', '.join(offers)}" if self.prompting.legal else "legal now"
+                raise ValueError(f"action_type must be {listed}")
+            if problem := violation(answer["payload"], offers[answer["action_type"]].payload_schema):
+                raise ValueError(problem if self.prompting.legal else "the payload is not legal now")
+
+        seconds = self.model.timeout if self._seconds is None else min(self.model.timeout, self._seconds)
+        schema, read = self._schema(state.allowed_actions), partial(last_action, offers=state.allowed_actions)
+        answer = await replace(self.model, timeout=seconds).choose(chat, schema, read, fits, call)
+        said, messages = answer.get("say"), list[ts.MessageIntent]()
+        if self._talks and isinstance(said, str) and said.strip():
+            messages = [ts.MessageIntent(ts.MessageScope.PUBLIC, said[:300])]
+        action = self.prompting.action(Action(answer["action_type"], answer["payload"]))
+        return AgentResponse(action, messages)
+
+    def _schema(self, offers: Sequence[AllowedAction]) -> dict[str, Any]:
+        """Return the JSON schema of an answer. It does not tell the legal actions where the prompt does not."""
+        words = {"say": {"type": "string", "maxLength": 300}} if self._talks else {}
+        kinds: list[tuple[dict[str, Any], dict[str, Any]]] = [({"type": "string"}, {"type": "object"})]
+        if self.prompting.legal:
+            kinds = [({"type": "string", "enum": [one.action_type]}, one.payload_schema) for one in offers]
+        variants = [{"action_type": name, "payload": payload, **words} for name, payload in kinds]
+        return {"anyOf": [object_schema(variant, "action_type", "payload") for variant in variants]}
+
+
+FAILURES = 5
+"""Requests in a row that may fail beside those that are under way; then the endpoint is asked no more."""
+
+
+class AgentsAsPolicy:
+    """Agents that play records: every table and seat has an agent of its own, language models at the same time.
+
+    An action between those that have an index counts as the nearest one. In place of an answer that is not legal, or of
+    none, the game's safe action is played, as at a table. Nobody talks beside its actions.
+
+    Args:
+        game: the game.
+        make: makes an agent.
+        parallel: number of requests to language models at the same time.
+
+    Attributes:
+        calls: the seat and the statistics of every answer of a language model since `begin`, by row of the tables.
+        faulty: the rows of the tables at which the safe action was played since `begin`.
+        unplayed: the rows at which nobody was asked any more: the time was over, or there is a `problem`.
+        failing: the requests in a row that failed.
+        problem: why the endpoint is asked no more; None: it is.
+    """
+
+    def __init__(self, game: Game, make: Callable[[], Agent], parallel: int = 1) -> None:
+        self.game, self.parallel = game, parallel
+        self._make, self.failing = make, 0
+        self.problem: str | None = None
+        self.begin()
+
+    def begin(self, until: float = math.inf) -> None:
+        """Begin new matches at all tables; nobody is asked after the time `until` of `time.monotonic`."""
+        self.faulty, self.unplayed = set[int](), set[int]()
+        self.calls = defaultdict[int, list[tuple[int, ModelCall]]](list)
+        self._until = until
+        self._agents: dict[tuple[int, int], Agent] = {}
+
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Raise ValueError: agents play on records alone (see `act_on`)."""
+        raise ValueError("agents play on records: call act_on")
+
+    def act_on(
+        self, tables: Any, rows: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
+    ) -> NDArray[np.int64]:
+        """Return a legal action index for the acting seat at each of the tables `rows`: int64[M].
+
+        Args:
+            tables: the records.
+            rows: int64[M], indices of tables.
+            observations: not used.
+            masks: int8[M, A], the action masks there.
+        """
+        turns = asyncio.Semaphore(self.parallel)
+
+        async def index(row: int, mask: NDArray[np.int8]) -> int:
+            seat = int(tables[row].turn)
+            state = decisions_only(self.game.turn_state(tables[row], seat, match_id=f"{row}"))
+            async with turns:
+                over = self.problem is not None or time.monotonic() >= self._until
+                response = None if over else await self._answer(row, seat, state)
+            if over:
+                self.unplayed.add(row)
+            return self._index(tables[row], row, response, mask)
+
+        async def indices() -> list[int]:
+            return await asyncio.gather(*(index(row, mask) for row, mask in zip(rows.tolist(), masks, strict=True)))
+
+        return np.array(finished(indices()), np.int64)
+
+    async def _answer(self, row: int, seat: int, state: TurnState) -> AgentResponse | None:
+        """Return an agent's answer; None: there is none."""
+        if (row, seat) not in self._agents:
+            agent = self._agents[row, seat] = self._make()
+            if isinstance(agent, LLMAgent):
+                agent.on_call = lambda call: self.calls[row].append((seat, call))
+        agent = self._agents[row, seat]
+        if not isinstance(agent, LLMAgent):
+            return agent.respond(state)
+        try:
+            async with asyncio.timeout_at(None if self._until == math.inf else self._until):
+                response = await agent.answer(state)
+        except TimeoutError:
+            self.unplayed.add(row)
+            return None
+        except ModelError as error:
+            self.failing = self.failing + 1 if error.fault in ("failed", "late") else 0
+            if self.failing >= FAILURES + self.parallel:
+                self.problem = str(error)
+            return None
+        self.failing = 0
+        return response
+
+    def _index(self, table: Any, row: int, response: AgentResponse | None, mask: NDArray[np.int8]) -> int:
+        view = self.game.view
+        if response is not None:
+            move = view.parse(table, response.action)
+            index = -1 if isinstance(move, ts.ActionResult) else int(view.nearest(table, move))
+            if index >= 0 and mask[index]:
+                return index
+            if self.calls[row]:
+                call = self.calls[row][-1][1]
+                call.problem = "the game refuses the action"
+                call.faults.append("illegal")
+        self.faulty.add(row)
+        return int(view.safe(table))

@@ -26,7 +26,7 @@ from ...envs.core.rollout import act_of, encoder_of
 from ...envs.core.vector import NO_ACTION
 from ..logs.match_log import describe_error
 from ..policies.base import Policy
-from .base import search_seconds, sentence
+from .base import call_optional, search_seconds, sentence
 from .schemas import acceptable, fitted, nearest_open, offered_mask, quiet_action
 
 
@@ -77,17 +77,14 @@ class PolicyAgent:
         if not mask.any():
             self._seen = None
             return AgentResponse(quiet_action(state.allowed_actions))
-        set_terms = getattr(self.policy, "set_terms", None)
-        if callable(set_terms):
-            set_terms(tables[0])
+        call_optional(self.policy, "set_terms", tables[0])
         observation = self._encoder.observation(tables[0], seat)
         self._seen = tables[0], observation[None], mask[None]
         chosen = act_of(self.policy, tables, np.zeros(1, np.int64), observation[None], mask[None])
         action = int(np.asarray(chosen).reshape(-1)[0])
         if not 0 <= action < len(legal) or not legal[action]:
-            raise ValueError(
-                f"the policy chose action {action}, which is masked; open are {np.flatnonzero(mask).tolist()}"
-            )
+            opened = np.flatnonzero(mask).tolist()
+            raise ValueError(f"the policy chose action {action}, which is masked; open are {opened}")
         kept = acceptable(self.game, tables[0], mask)
         if not kept[action]:
             action = nearest_open(self.game, tables[0], action, kept)
@@ -95,9 +92,7 @@ class PolicyAgent:
 
     def set_seconds_left(self, seconds: float | None) -> None:
         """Set the time left for the next answer of a policy that searches; None: no limit."""
-        set_seconds_left = getattr(self.policy, "set_seconds_left", None)
-        if callable(set_seconds_left):
-            set_seconds_left(seconds)
+        call_optional(self.policy, "set_seconds_left", seconds)
 
     def thoughts(self) -> dict[str, Any]:
         """Return the probabilities of the answers to the latest turn and the value, if the policy has them."""
@@ -118,9 +113,7 @@ class PolicyAgent:
         PLAIN_START.expect(self.game.registered, self.game.options, encoder_of(self.policy, self.game))
         table = self.game.tables(1)[0]
         self.game.rules.reset(table)
-        warm_up = getattr(self.policy, "warm_up", None)
-        if callable(warm_up):
-            warm_up()
+        call_optional(self.policy, "warm_up")
         on_turn, self.on_turn = self.on_turn, None
         try:
             for _ in range(2):  # the second one after some moves
@@ -265,14 +258,14 @@ class SearchPolicy:
         """
         if self._planning.unsettled(root)[0]:
             return SearchResult(self._planning.settle)
-        action = self._next.get(self._planning.key(root))
-        if action is not None:
+        if (action := self._next.get(self._planning.key(root))) is not None:
             return SearchResult(action)
-        if not self._planning.hopeless(root)[0]:
-            plan = self._widening(root, observation[None], mask[None], until)
-            if plan is not None:
-                self._remember(plan)
-                return SearchResult(plan.actions[0])
+        hopeless = self._planning.hopeless(root)[0]
+        if not hopeless and (plan := self._widening(root, observation[None], mask[None], until)) is not None:
+            if len(self._next) > REMEMBERED:
+                self._next.clear()
+            self._next |= zip(map(self._planning.key, plan.tables), plan.actions, strict=True)
+            return SearchResult(plan.actions[0])
         for lifted, table in self._planning.mended(root[0]):
             if late(until):
                 break
@@ -280,8 +273,7 @@ class SearchPolicy:
                 continue
             seen = self._encoder.observations(table, np.zeros(1, np.int64))
             legal = self._game.rules.mask(table[0], int(table[0].turn))[None]
-            plan = self._widening(table, seen, legal, until)
-            if plan is not None:
+            if (plan := self._widening(table, seen, legal, until)) is not None:
                 return SearchResult(None, plan.solved, lifted)
         return SearchResult(None)
 
@@ -320,9 +312,8 @@ class SearchPolicy:
     def _step(self, children: Tables, actions: NDArray[np.int64]) -> None:
         """Play an action on every table, and end the turns in which nothing else remains to be done."""
         count = len(children)
-        batch = self._batch._replace(
-            **{name: getattr(self._batch, name)[:count] for name in self._batch._fields if name != "offsets"}
-        )
+        parts = {name: getattr(self._batch, name)[:count] for name in self._batch._fields if name != "offsets"}
+        batch = self._batch._replace(**parts)
         records = children.view(np.ndarray)
         self._loops.step(records, actions, batch, False)
         unsettled = self._planning.unsettled(children)
@@ -338,13 +329,6 @@ class SearchPolicy:
         likely = np.where(masks > 0, (1 - SURE) / others, 0.0)
         likely[np.arange(len(chosen)), chosen] = SURE
         return likely
-
-    def _remember(self, plan: Plan) -> None:
-        """Keep what to play on the boards of a plan."""
-        if len(self._next) > REMEMBERED:
-            self._next.clear()
-        for table, action in zip(plan.tables, plan.actions, strict=True):
-            self._next[self._planning.key(table)] = action
 
 
 class SearchAgent(PolicyAgent):

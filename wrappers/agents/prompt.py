@@ -15,13 +15,14 @@ from os import PathLike
 from pathlib import Path
 from random import Random
 from string import Template
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from ...envs import Action, AllowedAction, Game, TurnState
 from ...envs.core.how_to_play import MESSAGE_ONLY, fields_of, how_to_play, telltale_words
+from ...envs.core.options import AT_LEAST_0, Checked
 from . import StateView as StateView
 from .schemas import properties_of
 
@@ -174,9 +175,7 @@ class Skin:
             action["payload_schema"] = self._schema(action["payload_schema"])
         for message in shown["messages"]:
             message["content"] = self.text(message["content"])
-            message["sender_id"], message["to_agent_ids"] = self._renamed(
-                [message["sender_id"], message["to_agent_ids"]]
-            )
+            message |= {name: self._renamed(message[name]) for name in ("sender_id", "to_agent_ids")}
         for name in ("agent_id", "phase", "current_turn_agent_id", "game_state", "outcome"):
             shown[name] = self._renamed(shown[name])
         shown["game_id"] = self.names[self.game.id]
@@ -325,7 +324,7 @@ def fill(text: str, **values: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prompting:
+class Prompting(Checked):
     """How a language model is asked for an action.
 
     Attributes:
@@ -342,7 +341,7 @@ class Prompting:
     """
 
     game: Game | None = field(default=None, compare=False)
-    skin: int | None = None
+    skin: Annotated[int | None, AT_LEAST_0] = None
     instructions: str = ""
     prompts: Prompts = field(default_factory=load_prompts)
     view: StateView = "json"
@@ -357,10 +356,9 @@ class Prompting:
         Raises:
             ValueError: if it is below 0, or there is no game for it.
         """
+        super().__post_init__()
         if self.skin is not None and self.game is None:
             raise ValueError("a skin needs the game that it disguises")
-        if self.skin is not None and self.skin < 0:
-            raise ValueError(f"skin {self.skin} is negative; give one from 0 up")
 
     @cached_property
     def disguise(self) -> Skin | None:

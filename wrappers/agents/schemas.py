@@ -291,9 +291,8 @@ def quiet_action(offers: Sequence[AllowedAction]) -> Action:
         return Action("pass")
     schema = offers[0].payload_schema
     parts = {name: properties_of(schema).get(name) for name in required_of(schema)}
-    return Action(
-        offers[0].action_type, {name: _least(part) for name, part in parts.items() if isinstance(part, Mapping)}
-    )
+    payload = {name: _least(part) for name, part in parts.items() if isinstance(part, Mapping)}
+    return Action(offers[0].action_type, payload)
 
 
 def narrowed(legal: Sequence[AllowedAction], offers: Sequence[AllowedAction]) -> list[AllowedAction]:

@@ -1,5 +1,5 @@
 """Live bridges: one folder per protocol, each with the agent's end and the host's end.
 
 In every folder `messages` has the wire types, `agent` and `host` the two ends: a session without I/O, and the shell
-around it with connections and times. Poker's sessions have files of their own. What all protocols share is in `common`.
+around it with connections and times. What all protocols share is in `common`.
 """

@@ -1,9 +1,10 @@
 """Match logs: JSON Lines, one object per event.
 
 Every line has a ``kind``. `Recorder` writes the log of a match in an environment: ``match`` (with ``setup``, what was
-given instead of drawn), then one ``turn`` per decision, then ``end``. `replay` plays it again, to the same record.
-The arena host writes the same, with ``message`` for messages out of turn. Live bridges write their own lines with
-`MatchLog`: ``joined``, ``turn`` (TurnState and AgentResponse), ``hand``, ``ended``. No log holds a token or a key.
+given instead of drawn), then one ``turn`` per decision, then ``end``. `replay.log_reader.replay` plays it again, to the
+same record. The arena host writes the same, with ``message`` for messages out of turn. Live bridges write their own
+lines with `MatchLog`: ``joined``, ``turn`` (TurnState and AgentResponse), ``hand``, ``ended``. No log holds a token or
+a key.
 """
 
 import logging
@@ -21,8 +22,8 @@ import msgspec
 import numpy as np
 
 from ... import envs
-from ...envs.core.files import no_files, parsed
 from ...envs.core.files import opened as opened_file
+from ...envs.core.files import parsed
 from ...envs.core.turn_state import Action, ActionResult, AgentResponse, TurnState
 
 LIMIT = 300
@@ -259,6 +260,7 @@ class Recorder:
     """Plays an environment and writes its log.
 
     >>> import tempfile
+    >>> from parlour.wrappers.replay.log_reader import replay
     >>> env, path = envs.make("holdem", seats=2), tempfile.mkdtemp() + "/match.jsonl"
     >>> with MatchLog(path) as log:
     ...     recorder = Recorder(log, env, seed=7)
@@ -315,45 +317,6 @@ class Recorder:
     def play(self, number: int) -> ActionResult:
         """Play the selected agent's legal action index, and write it as its payload."""
         return self.submit(self.env.agent_selection, self.env.game.view.encode(self.env.table, number))
-
-
-def replay(path: Path_) -> envs.GameEnv:
-    """Play a `Recorder`'s log again, and return the environment after the last match.
-
-    Raises:
-        ValueError: if the log has no match, a line lacks a field, or an answer is refused. The log is then of another
-            version, or was edited.
-    """
-    env: envs.GameEnv | None = None
-    for entry in read(path):
-        try:
-            if entry["kind"] == "match":
-                with no_files():
-                    env = envs.make(entry["game"], **entry["options"])
-                env.reset(seed=entry["seed"], options=entry.get("setup"))
-            elif entry["kind"] in ("turn", "message"):
-                if env is None:
-                    raise ValueError("it begins in the middle of a match (a live log can be read, not replayed)")
-                play_again(env, entry)
-        except KeyError as error:
-            raise ValueError(f"{path} does not replay: a {entry['kind']!r} line lacks {error}") from None
-        except ValueError as error:
-            raise ValueError(f"{path} does not replay: {error}") from None
-    if env is None:
-        raise ValueError(f"{path} holds no match")
-    return env
-
-
-def play_again(env: envs.GameEnv, entry: Mapping[str, Any]) -> None:
-    """Play a line ``turn`` or ``message`` of a log in an environment.
-
-    Raises:
-        ValueError: if it is refused.
-    """
-    agent = entry["agent"]
-    result = env.submit(agent, entry["response"]) if entry["kind"] == "turn" else env.send(agent, entry["intent"])
-    if not result.ok:
-        raise ValueError(f"{agent} {result.error}: {result.error_detail}")
 
 
 class FirstMatches(MatchLog):

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from ...envs import ActionResult, Game
 from ...envs.core.plain_start import PLAIN_START
 from ...envs.core.rollout import Policy, RandomPolicy, act_of, encoder_of
-from .base import LearnedPolicy, TrainedFor, command_line, unshared
-from .tabular import TabularPolicy
+from .base import LearnedPolicy, TabularPolicy, TrainedFor, command_line, unshared
 
 Masks = NDArray[np.int8]
 Actions = NDArray[np.int64]
@@ -94,8 +93,7 @@ def reason_against(policy: LearnedPolicy, game: Game) -> str:
     Where the options differ from those of the training, a match of random play is tried: every state must be readable
     with the policy's own game, and its answers of every action type must be legal sometimes.
     """
-    trained_for = policy.trained_for
-    if trained_for is None:
+    if (trained_for := policy.trained_for) is None:
         return "" if _fits(policy, game) else f"{_sizes(policy)}, and does not say what it was trained for"
     if trained_for.name != game.name:
         return f"plays {trained_for.game}, not {game.id}"
@@ -130,10 +128,8 @@ def at_table(policy: LearnedPolicy, game: Game) -> "LearnedPolicy | ElsewherePol
 
 def _fits(policy: LearnedPolicy, game: Game) -> bool:
     encoder = policy.encoder or game.encoder
-    return encoder in game.encoders and (policy.inputs, policy.outputs) == (
-        game.encoders[encoder].layout.size,
-        game.num_actions,
-    )
+    size = game.encoders[encoder].layout.size if encoder in game.encoders else None
+    return (policy.inputs, policy.outputs) == (size, game.num_actions)
 
 
 def misfit(policy: LearnedPolicy, own: Game) -> str:

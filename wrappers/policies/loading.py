@@ -8,12 +8,11 @@ from typing import cast
 from ...envs.core.game import Game
 from ...envs.core.options import did_you_mean
 from ...envs.core.rollout import RandomPolicy as RandomPolicy
-from .base import DAMAGES, LearnedPolicy, Policy, TrainedFor, of_settings, read_arrays, read_settings
+from .base import DAMAGES, LearnedPolicy, Policy, TabularPolicy, TrainedFor, of_settings, read_arrays, read_settings
 from .elsewhere import at_table, misfit
 from .mlp import MlpPolicy
 from .sb3 import SB3Policy, load_model
 from .solved import SolvedPolicy
-from .tabular import TabularPolicy
 
 ZOO = "zoo:"
 """With it begins the name of a policy of `parlour.zoo`."""

@@ -45,9 +45,8 @@ def _algorithm(module: str, data: dict[str, Any]) -> str:
             return name
     if "stable_baselines3.common" in module or "clip_range" in data:
         return "PPO" if "clip_range" in data else "TRPO" if "cg_max_steps" in data else "A2C"
-    raise ValueError(
-        f"a policy of {module} has no discrete actions; supported are PPO, MaskablePPO, A2C, TRPO, DQN, QR-DQN"
-    )
+    known = "PPO, MaskablePPO, A2C, TRPO, DQN, QR-DQN"
+    raise ValueError(f"a policy of {module} has no discrete actions; supported are {known}")
 
 
 class SB3Policy(LearnedPolicy):

@@ -126,9 +126,7 @@ class SolvedPolicy(LearnedPolicy):
         layout = game.encoders["v0"].layout
         self._slice = {name: layout[f"game_state.{name}"].start for name in ("board", "history", "dealer")}
         self._cards = layout["game_state.players.cards"].start
-        self._stack, self._committed, self._bet = (
-            layout[f"game_state.players.{name}"].start for name in ("stack", "committed", "bet")
-        )
+        self._stack, self._committed = (layout[f"game_state.players.{name}"].start for name in ("stack", "committed"))
         self._slots = layout["game_state.history"].shape[1]
         self._unit = 1.0 / (100.0 * float(game.options["big_blind"]))
         self._blinds = int(game.options["small_blind"]), int(game.options["big_blind"])

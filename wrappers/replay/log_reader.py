@@ -5,6 +5,7 @@ with all cards, played again), and live agents (the states of one seat at its tu
 """
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -31,10 +32,9 @@ from ...envs.holdem.table import RAISE, SEATS
 from ...envs.holdem.view import parse
 from ...envs.render.svg import escape
 from ..agents.answers import typed_word
-from ..agents.base import sentence
+from ..agents.base import SeatNames, sentence
 from ..live.arena.platform_games import PLATFORM_GAMES
-from ..live.common.match_session import SeatNames
-from ..logs.match_log import play_again, read
+from ..logs.match_log import read
 
 ALL = "all"
 """The name of the view with all hidden information."""
@@ -280,17 +280,18 @@ def winners(entry: Mapping[str, Any], named: Mapping[int, str]) -> str:
     return ", ".join(won + rake)
 
 
-def moments(path: str | PathLike[str] | bytes) -> Iterator[Moment]:
+def moments(path: str | PathLike[str] | bytes, reader: "LogReader | None" = None) -> Iterator[Moment]:
     """Return the moments of a log in order.
 
     Args:
         path: the file; or the log itself, as bytes.
+        reader: reads it; None: a new one.
 
     Raises:
         OSError: if the file cannot be read.
         ValueError: if it is not a log, cannot be replayed, or has no decision.
     """
-    reader, name = LogReader(), "the log" if isinstance(path, bytes) else path
+    reader, name = reader or LogReader(), "the log" if isinstance(path, bytes) else path
     for number, entry in _gathered(path):
         try:
             yield from reader.read(entry)
@@ -301,6 +302,19 @@ def moments(path: str | PathLike[str] | bytes) -> Iterator[Moment]:
     yield from reader.ended()  # the log has no line for it
     if reader.match < 0:
         raise ValueError(f"{name} has no decision to show")
+
+
+def replay(path: str | PathLike[str] | bytes) -> envs.GameEnv:
+    """Play the matches of a log again, and return the environment after the last one.
+
+    Raises:
+        OSError, ValueError: as `moments`; and if the log has no match.
+    """
+    reader = LogReader()
+    deque(moments(path, reader), maxlen=0)
+    if reader.env is None:
+        raise ValueError(f"{path!r} holds no match")
+    return reader.env
 
 
 def _gathered(path: str | PathLike[str] | bytes) -> Iterable[tuple[int, dict[str, Any]]]:
@@ -328,11 +342,16 @@ def agents_of(entry: Mapping[str, Any]) -> tuple[list[str], list[str]]:
 
 
 class LogReader:
-    """Reads a log line by line. It keeps notes and thoughts until the decision that they belong to."""
+    """Reads a log line by line. It keeps notes and thoughts until the decision that they belong to.
+
+    Attributes:
+        match: the number of the match, from 0; −1 before the first.
+        env: where a match is played again; None: none is.
+    """
 
     def __init__(self) -> None:
         self.match = -1
-        self._env: envs.GameEnv | None = None
+        self.env: envs.GameEnv | None = None
         self._game: tuple[str, Mapping[str, Any]] | None = None
         self._open = False
         self._names: SeatNames | None = None
@@ -375,23 +394,23 @@ class LogReader:
             net = dict.fromkeys(self._seen, entry["net"]) if "net" in entry else {}  # one agent writes this log
             yield Moment(self.match, self._title, self._seen, note=_result(entry), results=net)
             self._seen = {}
-        elif kind == "end" and self._env is not None:
+        elif kind == "end" and self.env is not None:
             self._notes.append(self._disagreement(entry.get("outcome") or {}))
 
     def ended(self) -> Iterator[Moment]:
         """Return the end of the match that is played again, if there is one."""
         if self._open:
-            if self._env is not None and not self._env.table.done and not self._notes:
+            if self.env is not None and not self.env.table.done and not self._notes:
                 self._notes.append("the log ends here, before the match does")
             yield Moment(self.match, self._title, self._states(), note=self._note(), **self._about)
         self._open = False
 
     def _disagreement(self, outcome: Mapping[str, Any]) -> str:
         """Return where a log's outcome is not that of the rules, as text; empty: they agree."""
-        assert self._env is not None
-        if not self._env.table.done:
+        assert self.env is not None
+        if not self.env.table.done:
             return f"ended before the rules do: {outcome.get('reason')}"
-        by_rules = self._env.turn_state(self._env.possible_agents[0]).outcome or {}
+        by_rules = self.env.turn_state(self.env.possible_agents[0]).outcome or {}
         recorded, computed = ([row.get("utility") for row in end.get("payoffs", ())] for end in (outcome, by_rules))
         if not recorded or not computed or recorded == computed:
             return ""
@@ -401,29 +420,29 @@ class LogReader:
         if entry["seed"] is None:
             raise ValueError("the match has no seed in the log, and cannot be played again")
         played = entry["game"], entry["options"]
-        if self._env is None or self._game != played:
+        if self.env is None or self._game != played:
             with no_files():
-                self._env, self._game = envs.GameEnv(envs.game(played[0], **played[1]), "flat"), played
-        self._env.reset(seed=entry["seed"], options=entry.get("setup"))
-        (ids, names), seats = agents_of(entry), self._env.possible_agents
+                self.env, self._game = envs.GameEnv(envs.game(played[0], **played[1]), "flat"), played
+        self.env.reset(seed=entry["seed"], options=entry.get("setup"))
+        (ids, names), seats = agents_of(entry), self.env.possible_agents
         self._name_of_id = dict(zip(ids, names, strict=True))
         if names and len(names) != len(seats):
             agents = counted(len(names), "agents")
             raise ValueError(f"{agents} for the {counted(len(seats), 'seats')} of {entry['game']}")
         self._names = SeatNames(names, seats) if names and names != seats else None
         self.match, self._open = self.match + 1, True
-        self._title = str(entry.get("match_id", self._env.match.match_id))
+        self._title = str(entry.get("match_id", self.env.match.match_id))
         options = {name: value for name, value in entry["options"].items() if value is not None}
         details = {"game": entry["game"], "seed of the match": str(entry["seed"])}
         if options:
             details["options"] = ", ".join(f"{name}={value}" for name, value in options.items())
-        self._about = {"details": details, "names": self._names, "game": self._env.game}
+        self._about = {"details": details, "names": self._names, "game": self.env.game}
         self._thought.clear()
         self._renamed.clear()
 
     def _states(self) -> dict[str, TurnState]:
-        assert self._env is not None
-        states = [self._env.turn_state(agent) for agent in self._env.possible_agents]
+        assert self.env is not None
+        states = [self.env.turn_state(agent) for agent in self.env.possible_agents]
         if self._names is not None:
             states = [self._names.for_agents.state(state) for state in states]
             for state in states:
@@ -443,20 +462,23 @@ class LogReader:
         return MessageIntent(intent.scope, self._words(intent.content), intent.to_agent_ids)
 
     def _played(self, entry: Mapping[str, Any]) -> Moment:
-        if self._env is None or not self._open:
+        if self.env is None or not self._open:
             raise ValueError("it begins in the middle of a match")
         agent = entry["agent"] if self._names is None else self._names.agent_of.get(entry["agent"], entry["agent"])
         if entry["kind"] == "message":
             said = [self._intent(MessageIntent.from_dict(entry["intent"]))]
             decision = Moment(self.match, self._title, self._states(), agent, "says", said, **self._about)
+            result = self.env.send(entry["agent"], entry["intent"])
         else:
             answer = _answer(entry["response"])
             decision = self._decision(entry, agent, answer, self._states())
-            talk = self._env.game.capabilities.talk
+            talk = self.env.game.capabilities.talk
             if talk is not None and talk.action_messages is not None:
-                messages = talk.action_messages(self._env.table, answer.action)
+                messages = talk.action_messages(self.env.table, answer.action)
                 decision.said += [self._intent(message) for message in messages]
-        play_again(self._env, entry)
+            result = self.env.submit(entry["agent"], entry["response"])
+        if not result.ok:
+            raise ValueError(f"{entry['agent']} {result.error}: {result.error_detail}")
         return decision
 
     def _live_turn(self, entry: Mapping[str, Any]) -> Moment:
@@ -493,19 +515,11 @@ class LogReader:
             thought += [f"{name}: {payload[name]}" for name in BESIDE if payload.get(name)]
             left = {name: value for name, value in payload.items() if name not in BESIDE}
             words = sentence(Action(answer.action.action_type, left))
-        return Moment(
-            self.match,
-            self._title,
-            states,
-            agent,
-            words,
-            said,
-            self._words("\n".join(filter(None, thought))),
-            {self._words(str(name)): _finite(chance) for name, chance in chances},
-            None if entry.get("value") is None else _finite(entry["value"]),
-            self._note(),
-            **self._about,
-        )
+        think = self._words("\n".join(filter(None, thought)))
+        probabilities = {self._words(str(name)): _finite(chance) for name, chance in chances}
+        value = None if entry.get("value") is None else _finite(entry["value"])
+        decided = states, agent, words, said, think, probabilities, value
+        return Moment(self.match, self._title, *decided, self._note(), **self._about)
 
     def _note(self) -> str:
         text = "\n".join(note for note in self._notes if note)

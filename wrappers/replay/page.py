@@ -1,17 +1,21 @@
-"""Moments as one HTML file that needs no network and no other file.
+"""Moments as one HTML file that needs no network and no other file, or as a film.
 
 The pictures are stored by lines: every line of SVG once, and for every view and moment the changed lines. A view on
 the page shows only what this seat may see. The file contains all hidden information, so share it with care.
+
+A film is a GIF or an MP4, one frame per moment; it needs the extra ``render``.
 """
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
-from itertools import zip_longest
+from io import BytesIO
+from itertools import chain, zip_longest
 from os import PathLike
+from pathlib import Path
 from secrets import token_urlsafe
 from threading import Lock
 from types import MappingProxyType
@@ -20,7 +24,8 @@ from typing import Any
 import msgspec
 
 from ...envs.core.turn_state import MessageScope
-from ...envs.render.svg import escape
+from ...envs.render.svg import HEIGHT, WIDTH, escape
+from ...envs.render.window import pixels, png
 from ..logs.match_log import read
 from .log_reader import (
     ALL,
@@ -306,3 +311,77 @@ class _Request(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """Write nothing to the terminal."""
+
+
+STILL = 3
+"""The number of frames of the end of a match."""
+
+
+def frames(moments: Iterable[Moment], view: str) -> Iterator[str]:
+    """Yield the pictures of a view, as SVG. Moments without this view are left out.
+
+    Raises:
+        ValueError: if no moment has this view.
+    """
+    seen: dict[str, None] = {}
+    for moment in moments:
+        views = moment.views
+        seen |= dict.fromkeys(views)
+        if view in views:
+            for _ in range(1 if moment.agent else STILL):
+                yield picture(views[view], moment.names, moment.game)
+    if view not in seen:
+        raise ValueError(f"there is no view {view!r}; there are {', '.join(map(repr, seen))}")
+
+
+def film(moments: Iterable[Moment], out: Path, view: str, fps: float) -> int:
+    """Write the film of a view to `out`, and return the number of frames.
+
+    Args:
+        moments: see `moments`.
+        out: ``.gif`` or ``.mp4``.
+        view: an agent's name, or ``"all"``.
+        fps: moments per second, 0.1 to 60.
+
+    Raises:
+        ValueError: for another file name extension, a wrong `fps`, or a view that the moments do not have.
+        ImportError: if a package of the extra ``render`` is missing.
+    """
+    if not 0.1 <= fps <= 60:
+        raise ValueError(f"fps={fps}: need a number from 0.1 to 60")
+    if out.suffix not in (".gif", ".mp4"):
+        raise ValueError(f"{out.name}: the file name of a film ends in .gif or .mp4")
+    shown = frames(moments, view)
+    shown = chain([next(shown)], shown)  # a wrong view is an error before anything is written
+    return _gif(shown, out, fps) if out.suffix == ".gif" else _mp4(shown, out, fps)
+
+
+def _gif(shown: Iterable[str], out: Path, fps: float) -> int:
+    from PIL import Image
+
+    count = 0
+
+    def images() -> Iterator[Any]:
+        nonlocal count
+        for drawing in shown:
+            count += 1
+            yield Image.open(BytesIO(png(drawing))).convert("RGB").quantize(128, dither=Image.Dither.NONE)
+
+    drawn = images()
+    next(drawn).save(out, save_all=True, append_images=drawn, duration=round(1000 / fps), loop=0)
+    return count
+
+
+def _mp4(shown: Iterable[str], out: Path, fps: float) -> int:
+    import imageio_ffmpeg
+
+    writer = imageio_ffmpeg.write_frames(str(out), (WIDTH, HEIGHT), fps=fps, quality=8, macro_block_size=16)
+    writer.send(None)
+    count = 0
+    try:
+        for drawing in shown:
+            writer.send(pixels(drawing).tobytes())
+            count += 1
+    finally:
+        writer.close()
+    return count

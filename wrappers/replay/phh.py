@@ -159,8 +159,7 @@ def hands(path: str | PathLike[str]) -> Iterator[tuple[str, Callable[[], HandHis
         ValueError: if the file is no text, or a log from which PokerKit cannot read the stakes.
     """
     text = _text(path)
-    site = _site(text)
-    if site is not None:
+    if (site := _site(text)) is not None:
         for number, match in enumerate(site.HAND.finditer(text), 1):
             yield str(number), partial(_from_site, site, match[0] + BETWEEN)
         return
@@ -355,9 +354,8 @@ def hand_of(history: HandHistory, number: int = 1) -> tuple[dict[str, Any], list
 def _before_the_cards(history: HandHistory, number: int, decimals: int) -> dict[str, Any]:
     """Return the log of a hand with its players and what they post."""
     unit = 10**decimals
-    stacks, antes, blinds = (
-        _whole(name, getattr(history, name), unit) for name in ("starting_stacks", "antes", "blinds_or_straddles")
-    )
+    fields = "starting_stacks", "antes", "blinds_or_straddles"
+    stacks, antes, blinds = (_whole(name, getattr(history, name), unit) for name in fields)
     count = len(stacks)
     names = history.players or [f"p{seat + 1}" for seat in range(count)]
     if not isinstance(names, (list, tuple)):
@@ -450,8 +448,7 @@ def _words(lines: Sequence[Any], count: int, unit: int) -> list[list[str]]:
         words = line.partition("#")[0].split() if isinstance(line, str) else [str(line)]
         if not words:
             continue
-        problem = _problem(words, count)
-        if problem:
+        if problem := _problem(words, count):
             raise Refused("an action that PHH does not have", f"action {place}, {line!r}: {problem}")
         if words[1] == "cbr":
             words[2] = str(int(Decimal(words[2]) * unit))

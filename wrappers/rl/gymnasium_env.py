@@ -17,10 +17,11 @@ from ...envs.core.rollout import choose_actions
 from ...envs.core.vector import VectorGame
 from ...envs.core.vector import illegal as illegal_action
 from ...envs.render.window import FPS, MODES, Display, warn_unshown
-from .opponents import Opponents, OpponentSeats
-from .single_agent import (
+from .tables import (
     EPISODES_WITHOUT_DECISION,
     STILL_MODES,
+    Opponents,
+    OpponentSeats,
     SameStepVectorEnv,
     SingleAgentTables,
     check_view,
@@ -52,11 +53,7 @@ class SingleAgentVectorEnv(SameStepVectorEnv, VectorEnv[Any, Any, Any]):  # skrl
         options: the game's, where it is named.
     """
 
-    metadata = {  # noqa: RUF012 (Gymnasium's name)
-        "render_modes": list(STILL_MODES),
-        "render_fps": FPS,
-        "autoreset_mode": AutoresetMode.SAME_STEP,
-    }
+    metadata = {"render_modes": list(STILL_MODES), "render_fps": FPS, "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
 
     def __init__(
         self,
@@ -215,13 +212,8 @@ class TablesVectorEnv(SameStepVectorEnv, VectorEnv[Any, Any, Any]):  # skrl read
 
     def _infos(self, acted: NDArray[np.int64], illegal: NDArray[np.bool_]) -> dict[str, Any]:
         tables = self.tables
-        parts: dict[str, NDArray[Any]] = {
-            "action_mask": tables.action_masks,
-            "turn": tables.turn,
-            "acted": acted,
-            "rewards": tables.rewards,
-            "illegal": illegal,
-        }
+        parts: dict[str, Any] = {"action_mask": tables.action_masks, "turn": tables.turn, "rewards": tables.rewards}
+        parts |= {"acted": acted, "illegal": illegal}
         return masked({key: value.copy() for key, value in parts.items()}, self._every)
 
 

@@ -14,8 +14,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from ...envs.core.game import Game
 from ...envs.core.registry import as_game
 from ...envs.render.window import FPS, Display
-from .opponents import Opponents
-from .single_agent import SingleAgentTables, check_view, show_all
+from .tables import Opponents, SingleAgentTables, check_view, show_all
 
 Indices = int | Iterable[int] | None  # an int of NumPy too
 

@@ -3,6 +3,6 @@ https://github.com/saskia-jungen/strategic-agent-games): our agents on them, and
 
 - `messages`: the wire types beyond TurnState.
 - `platform_games`: the platforms' games, and which of ours play them.
-- `agent`: our agents in process and behind HTTP; `polling_agent`: in sessions.
-- `players` and `host`: our arena.
+- `agent`: our agents in process, behind HTTP and in sessions.
+- `host`: our arena.
 """

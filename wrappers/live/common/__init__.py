@@ -2,7 +2,7 @@
 
 - `player`: a turn of our agent, the agent in its thread, and what plays at a port.
 - `match_session`: a hosted match, without I/O.
-- `server`, `connection`, `limits`, `database`: an HTTP and WebSocket server, and who may do what.
+- `server`, `limits`, `database`: an HTTP and WebSocket server, and who may do what.
 - `client`: connecting to a server, with retries and pings.
 - `clock`: deadlines and timers of all hosts and agents.
 - `activity`, `health`: what a program that runs for weeks tells about itself.

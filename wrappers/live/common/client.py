@@ -5,19 +5,17 @@ program that connects often for weeks grows by it.
 """
 
 import asyncio
-import contextlib
 import json
 import logging
-import ssl
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from os import PathLike
 from types import SimpleNamespace
 from typing import Any, Protocol, TypeVar
 
 import aiohttp
-from aiohttp import WSCloseCode, WSMsgType, web
+import msgspec
+from aiohttp import WSMsgType, web
 from yarl import URL
 
 logger = logging.getLogger(__name__)
@@ -157,8 +155,7 @@ async def retry(attempt: Callable[[], Awaitable[Result]], backoff: Backoff) -> R
             if isinstance(error, aiohttp.ClientConnectorCertificateError) and not backoff.reached:
                 raise LiveError(UNTRUSTED_CERTIFICATE, problem) from None
             backoff.reached = backoff.reached or not isinstance(error, aiohttp.ClientConnectorError)
-        wait = backoff.failed()
-        if wait is None:
+        if (wait := backoff.failed()) is None:
             raise LiveError(UNREACHABLE, f"{problem}; gave up after {backoff.failures} tries")
         of = "" if backoff.tries is None else f" of {backoff.tries}"
         logger.log(level, "%s; trying again in %.1f s (%d%s)", problem, wait, backoff.failures, of)
@@ -175,22 +172,6 @@ def describe_connection_error(error: BaseException) -> str:
     if isinstance(error, aiohttp.ClientConnectorError):
         return f"cannot connect to {error.host}:{error.port}"
     return f"{type(error).__name__} while connecting"
-
-
-def tls_context(ca_file: str | PathLike[str] | None) -> ssl.SSLContext | bool:
-    """Return how servers' certificates are checked: as aiohttp does, or with more authorities (PEM) than the system's.
-
-    Raises:
-        ValueError: if the file cannot be read, or holds no certificate.
-    """
-    if ca_file is None:
-        return True
-    context = ssl.create_default_context()
-    try:
-        context.load_verify_locations(cafile=ca_file)
-    except (OSError, ssl.SSLError) as error:
-        raise ValueError(f"cannot read certificates from {ca_file}: {error}") from None
-    return context
 
 
 async def open_websocket(
@@ -274,86 +255,6 @@ class Port(Protocol):
 OPENED = object()
 
 
-@dataclass
-class Dial:
-    """A WebSocket to a server, connected to again whenever it is lost: a `Port`.
-
-    Attributes:
-        http: the HTTP session.
-        url: returns the URL, before every connection; it may raise what `retry` takes.
-        encode: returns a message as text.
-        backoff: how long to wait between connections.
-        link: gets every beginning and end of a connection.
-        refusals: codes of a `LiveError`, by the HTTP status or the code of a close after which no further try helps.
-        news: returns what changes with the news of a connection; with news a connection was a success.
-        connections: how many there were.
-    """
-
-    http: aiohttp.ClientSession
-    url: Callable[[], Awaitable[URL]]
-    encode: Callable[[Any], str]
-    backoff: Backoff
-    link: Link
-    refusals: Mapping[int, str]
-    news: Callable[[], Any]
-    connections: int = 0
-    _socket: aiohttp.ClientWebSocketResponse | None = None
-    _lost: TryAgain | None = None  # why the connection before this one has ended
-
-    async def incoming(self) -> AsyncGenerator[Any, None]:
-        """See `Port`.
-
-        Raises:
-            LiveError: if the server refuses us, or cannot be reached.
-        """
-        clock = asyncio.get_running_loop().time
-        while True:
-            socket = self._socket = await retry(self._open, self.backoff)
-            began, news, lost = clock(), self.news(), False
-            self.connections += 1
-            self.link.up()
-            try:
-                yield OPENED
-                while (data := await next_message(socket)) is not None:
-                    yield data
-                lost = True
-            finally:
-                self._socket = None
-                self.link.down(lost=lost)
-                await socket.close()
-            code = socket.close_code
-            if self._lost is None and code is not None and code in self.refusals:
-                raise LiveError(self.refusals[code], f"the server closed the connection for good ({code})")
-            if self._lost is None and code == WSCloseCode.OK:
-                return
-            if self.news() != news or clock() - began > self.backoff.wait * self.backoff.growth:
-                self.backoff.succeeded()
-            self._lost = self._lost or TryAgain("the connection was lost")
-
-    async def _open(self) -> aiohttp.ClientWebSocketResponse:
-        if self._lost is not None:
-            lost, self._lost = self._lost, None
-            raise lost
-        try:
-            return await open_websocket(self.http, await self.url())
-        except aiohttp.WSServerHandshakeError as error:
-            if error.status in self.refusals:
-                raise LiveError(self.refusals[error.status], describe_connection_error(error)) from None
-            raise
-
-    async def send(self, message: Any) -> None:
-        """See `Port`."""
-        if self._socket is not None and not self._socket.closed:
-            with contextlib.suppress(OSError, aiohttp.ClientError):
-                await self._socket.send_str(self.encode(message))
-
-    async def redial(self, reason: str, level: int) -> None:
-        """See `Port`."""
-        if self._socket is not None:
-            self._lost = TryAgain(reason, level)
-            await self._socket.close()
-
-
 ANSWER_LIMIT = 2**20
 """Most bytes of a JSON answer."""
 
@@ -432,3 +333,22 @@ async def request_json(
                 raise TryAgain(f"the server's answer cannot be read: {str(error)[:100]}") from None
 
     return await retry(attempt, backoff)
+
+
+class Unknown(msgspec.Struct):
+    """A message that could not be read: its ``type`` ("" if it has none) and the reason in words."""
+
+    type: str
+    reason: str
+
+
+def decoded(data: Any, convert: Callable[[Any], Any]) -> Any:
+    """Return what `convert` makes of a peer's message: text, bytes, or parsed JSON; else `Unknown`. Never raises."""
+    tag = ""
+    try:
+        fields = msgspec.json.decode(data) if isinstance(data, (str, bytes, bytearray)) else data
+        if isinstance(fields, dict) and isinstance(fields.get("type"), str):
+            tag = fields["type"]
+        return convert(fields)
+    except (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError) as error:
+        return Unknown(tag, str(error) or type(error).__name__)

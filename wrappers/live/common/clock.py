@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
 Due = TypeVar("Due")
@@ -116,24 +117,26 @@ class TimeBanks:
         self._left = {seat: left for seat, left in filled.items() if left < self._full}
 
 
-class EndCounter:
-    """Counts the matches or games that have ended.
+class CountsMatches:
+    """What plays matches, or games: it counts those that have ended.
 
     Attributes:
-        count: their number.
+        matches: their number.
     """
 
-    def __init__(self) -> None:
-        self.count = 0
-        self._ended = asyncio.Event()
+    matches = 0
 
-    def add(self) -> None:
+    @cached_property
+    def _ended(self) -> asyncio.Event:
+        return asyncio.Event()
+
+    def match_over(self) -> None:
         """Add one to the count."""
-        self.count += 1
+        self.matches += 1
         self._ended.set()
 
-    async def reached(self, count: int | None = None) -> None:
-        """Wait until at least `count` have ended; None waits forever."""
-        while count is None or self.count < count:
+    async def played(self, matches: int | None = None) -> None:
+        """Wait until at least `matches` have ended; None: without end."""
+        while matches is None or self.matches < matches:
             self._ended.clear()
             await self._ended.wait()

@@ -1,5 +1,7 @@
 """The table of limits: what one address or account may hold and do at a server, and what all together may.
 
+A limit is the most of all, and of one address or account. A rate is events of one address per second, and at once.
+
 A client is known by its address; behind a proxy that the operator names (`ServerSettings.proxies`) by the address that
 the proxy forwards. An address of IPv6 stands for its network of 64 bits, which one machine may have to itself.
 """
@@ -12,37 +14,22 @@ from collections.abc import Callable, Collection, Iterator
 from hmac import compare_digest
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Generic, NamedTuple, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 from aiohttp import web
 from msgspec import Meta
 
-
-class Limit(NamedTuple):
-    """So many in all, and so many of one address or account."""
-
-    most: int
-    each: int
-
-
-class Rate(NamedTuple):
-    """Events of one address per second, and at once."""
-
-    rate: float
-    at_once: int
-
-
-SOCKETS = Limit(4096, 1024)
-"""Open sockets, where the process may open so many files; else less, and `each` a quarter of it."""
-NEW_SOCKETS = Rate(50.0, 200)
-REQUESTS = Rate(200.0, 400)
-NAMES = Rate(0.1, 40)
+SOCKETS = 4096, 1024
+"""Open sockets, where the process may open so many files; else less, and of an address a quarter of it."""
+NEW_SOCKETS = 50.0, 200
+REQUESTS = 200.0, 400
+NAMES = 0.1, 40
 """New names in a lobby, or new keys of a poker host; the oldest of thousands are forgotten for new ones."""
-SESSIONS = Limit(1_000, 250)
+SESSIONS = 1_000, 250
 """Sessions of an arena that wait for players or run."""
-REGISTRATIONS = Limit(1_000, 250)
+REGISTRATIONS = 1_000, 250
 """Names of agents that are registered in an arena."""
-MATCH_CALLS = Limit(1_000, 100)
+MATCH_CALLS = 1_000, 100
 """Calls for matches that are being played."""
 SILENT_SECONDS = 10.0
 """Seconds that a socket may take for its first request."""

@@ -1,122 +1,22 @@
 """A match of an arena, without I/O: the order of turns, limits, refusals, and the cost of mistakes.
 
 It has no socket and no clock: the shell calls `MatchSession.failed` where an agent raised, vanished or was late.
-`SeatNames` translates between the agents' ids and the names of a game's seats.
 """
 
-import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from msgspec.structs import replace
-
 from ....envs.core import turn_state as ts
 from ....envs.core.game import Game
 from ....envs.core.match import WAITS_PER_TURN, Match
 from ....envs.core.options import AT_LEAST_0, AT_LEAST_1, NO_LIMIT, Checked, whole
-from ....envs.core.turn_state import (
-    MESSAGES_PER_TURN,
-    Action,
-    ActionResult,
-    AgentResponse,
-    MessageIntent,
-    TurnState,
-)
+from ....envs.core.turn_state import MESSAGES_PER_TURN, Action, ActionResult, AgentResponse, MessageIntent, TurnState
+from ...agents.base import SeatNames
+from ...agents.schemas import IDLE
 from .player import plain, read_response
-
-_NESTED = frozenset((str, dict, list))
-"""The types of plain data that may contain a name."""
-
-
-class SeatNames:
-    """Translates between the names of a game's seats and the ids of the agents in them.
-
-    Every text of a TurnState that is exactly a name is translated, except in what agents wrote. In the ``text`` of an
-    action of our own agent every name inside the text is translated; the ``text`` of other agents is not changed.
-
-    Args:
-        agent_ids: seat by seat; none of them may be a word of the game (see `Game.words`).
-        seats: the game's names, in the same order.
-
-    Attributes:
-        agent_of: agent ids by seat name.
-        seat_of: seat names by agent id.
-        for_agents: the translation for the agents.
-        for_game: the translation for the game.
-    """
-
-    def __init__(self, agent_ids: Sequence[str], seats: Sequence[str]) -> None:
-        self.agent_of = dict(zip(seats, agent_ids, strict=True))
-        self.seat_of = dict(zip(agent_ids, seats, strict=True))
-        self.for_agents, self.for_game = Translation(self.agent_of), Translation(self.seat_of)
-        self._seat = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(seats, key=len, reverse=True)))})(?!\w)")
-
-    def text_for_agents(self, response: AgentResponse) -> AgentResponse:
-        """Return an answer with the agents' ids inside its text; the rest keeps the seats' names."""
-        action = response.action
-        text = action.payload.get("text")
-        if not isinstance(text, str):
-            return response
-        payload = {**action.payload, "text": self.words_for_agents(text)}
-        return AgentResponse(Action(action.action_type, payload), response.messages)
-
-    def words_for_agents(self, words: str) -> str:
-        """Return a text with the seats' names replaced by the agents' ids."""
-        return self._seat.sub(lambda found: self.agent_of[found[0]], words)
-
-    def without_strangers(self, intents: Sequence[MessageIntent]) -> list[MessageIntent]:
-        """Return messages without the recipients that are not in the match."""
-        known = self.seat_of
-        return [
-            replace(one, to_agent_ids=one.to_agent_ids and [reader for reader in one.to_agent_ids if reader in known])
-            for one in intents
-        ]
-
-
-class Translation:
-    """The translation in one direction. The ``text`` of an action is not changed."""
-
-    def __init__(self, names: Mapping[str, str]) -> None:
-        self._names = names
-
-    def state(self, state: TurnState) -> TurnState:
-        """Return a translated copy of a state, which an agent may change."""
-        return replace(
-            state,
-            agent_id=self._data(state.agent_id),
-            current_turn_agent_id=self._data(state.current_turn_agent_id),
-            game_state=self._data(state.game_state),
-            messages=[
-                replace(one, sender_id=self._data(one.sender_id), to_agent_ids=self._data(list(one.to_agent_ids or ())))
-                for one in state.messages
-            ],
-            allowed_actions=[replace(a, payload_schema=self._data(a.payload_schema)) for a in state.allowed_actions],
-            outcome=self._data(state.outcome),
-        )
-
-    def response(self, response: AgentResponse) -> AgentResponse:
-        """Return a translated answer."""
-        payload = response.action.payload
-        named = self._data({key: part for key, part in payload.items() if key != "text"})
-        named |= {"text": payload["text"]} if "text" in payload else {}
-        return AgentResponse(Action(response.action.action_type, named), self.intents(response.messages))
-
-    def intents(self, intents: Sequence[MessageIntent]) -> list[MessageIntent]:
-        """Return messages to the same recipients."""
-        return [replace(one, to_agent_ids=self._data(one.to_agent_ids)) for one in intents]
-
-    def _data(self, value: Any) -> Any:
-        """Return a copy of plain data."""
-        if isinstance(value, str):
-            return self._names.get(value, value)
-        if isinstance(value, dict):
-            name, data = self._names.get, self._data
-            return {name(key, key): data(part) if type(part) in _NESTED else part for key, part in value.items()}
-        return [self._data(part) for part in value] if isinstance(value, list) else value
-
 
 Cost = Literal["keep", "pass", "end"]
 """What a mistake costs: nothing, the turn (the safe action is played), or the match (the error is recorded)."""
@@ -124,8 +24,6 @@ Cost = Literal["keep", "pass", "end"]
 USUAL = -1
 LATE = "no answer in time"
 TOO_LONG = "max_actions_exceeded"
-IDLE = ("pass", "message_only")
-"""Actions that decide nothing."""
 FAILED = "error"
 
 
@@ -315,8 +213,7 @@ class MatchSession:
 
     def failed(self, agent_id: str, problem: str, cost: Cost | None = None) -> ActionResult:
         """Record that the acting agent gave no answer, and what that costs (None: what the limits say)."""
-        refusal = self._barred(agent_id)
-        if refusal is None:
+        if (refusal := self._barred(agent_id)) is None:
             self.failures[agent_id] += 1
             self.events.append({"kind": "failed", "agent_id": agent_id, "problem": problem})
             self._pay(agent_id, cost or self.limits.failed, problem)

@@ -13,7 +13,7 @@ import threading
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field, is_dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol
 
 import msgspec
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....envs.core.turn_state import Action, AgentResponse, AllowedAction, MessageIntent, TurnState
-from ...agents.base import Agent, sentence, thoughts
+from ...agents.base import Agent, call_optional, sentence, thoughts
 from ...agents.schemas import fitted, quiet_action, violation
 from ...logs.match_log import LIMIT, SafeMatchLog, describe_error, escaped, safe_thoughts, short, without_images
 from .client import OPENED, LiveError, Port
@@ -51,7 +51,7 @@ def _builtin(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} {str(value)[:80]!r} is no JSON")
 
 
-def _fields(value: Any, kind: type[msgspec.Struct]) -> Any:
+def fields_of(value: Any, kind: type[msgspec.Struct]) -> Any:
     """Return the fields of `kind` that an object or a dict has; what has none of them stays as it is.
 
     Whatever else the object has is not looked at.
@@ -68,44 +68,17 @@ def read_response(answer: Any) -> AgentResponse:
         ValueError: if it is none; the error names the wrong part.
     """
     try:
-        data = _fields(answer, AgentResponse)
+        data = fields_of(answer, AgentResponse)
         if not (isinstance(data, dict) and "action" in data):
-            action = _fields(answer, Action)
+            action = fields_of(answer, Action)
             data = {"action": action} if isinstance(action, dict) and action else answer
         else:
-            data["action"] = _fields(data["action"], Action)
+            data["action"] = fields_of(data["action"], Action)
             if isinstance(data.get("messages"), (list, tuple)):
-                data["messages"] = [_fields(intent, MessageIntent) for intent in data["messages"]]
+                data["messages"] = [fields_of(intent, MessageIntent) for intent in data["messages"]]
         return msgspec.convert(plain(data), AgentResponse)
     except (msgspec.ValidationError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"this is not an AgentResponse: {error}") from None
-
-
-def read_state(state: Any) -> TurnState:
-    """Read a TurnState of any type: ours, a dict, a pydantic model, a dataclass, an object with the same attributes.
-
-    Raises:
-        ValueError, TypeError: naming the field that does not fit.
-    """
-    if isinstance(state, TurnState):
-        return state
-    data = plain(_fields(state, TurnState))
-    if isinstance(data, dict):  # some send null for what they leave out
-        data = {name: part for name, part in data.items() if part is not None}
-    return TurnState.from_dict(data)
-
-
-def convert_to(value: msgspec.Struct, kind: Any) -> Any:
-    """Convert a value to `kind`: a dict, a pydantic model or a dataclass; for any other `kind` return it unchanged."""
-    if not isinstance(kind, type):
-        return value
-    if hasattr(kind, "model_validate"):
-        return kind.model_validate(msgspec.to_builtins(value))
-    if issubclass(kind, Mapping):
-        return msgspec.to_builtins(value)
-    if is_dataclass(kind):
-        return msgspec.convert(msgspec.to_builtins(value), kind)
-    return value
 
 
 RECENT = 1_000
@@ -256,8 +229,7 @@ class Turn:
         Args:
             answer: returns the agent's answer; it may raise any exception.
         """
-        problem = self.problem
-        if problem is None:
+        if (problem := self.problem) is None:
             try:
                 return self.read(answer()), None
             except Exception as error:  # whatever a foreign agent or object does
@@ -403,9 +375,7 @@ class Player:
         clock = asyncio.get_running_loop().time
 
         def asked() -> tuple[Any, dict[str, Any]]:  # in one call, so that another turn cannot change the thoughts
-            set_seconds_left = getattr(self._agent, "set_seconds_left", None)
-            if callable(set_seconds_left):
-                set_seconds_left(None if deadline is None else deadline.ends_at - clock())
+            call_optional(self._agent, "set_seconds_left", None if deadline is None else deadline.ends_at - clock())
             answer = turn.ask(self._agent)
             return answer, safe_thoughts(lambda: thoughts(self._agent)) if self._notes or self.log else {}
 

@@ -3,7 +3,8 @@
 Every host, and every agent that platforms connect to, is a `Server`. A browser lets every page that its user opens send
 requests to servers on the user's machine, WebSockets included. It sends the page's origin with the request, and
 `Origins` compares that with the server's own name. There are no more sockets than the
-process can open (`Sockets`).
+process can open (`Sockets`). A `Connection` is the server's side of a WebSocket: it has a bounded queue of outgoing
+messages, and limits for incoming ones.
 """
 
 import asyncio
@@ -11,8 +12,7 @@ import logging
 import ssl
 import sys
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,21 +21,207 @@ from ipaddress import ip_address
 from os import PathLike
 from pathlib import Path
 from socket import SO_RCVBUF, SOL_SOCKET
-from typing import Any, Self, TypeVar
+from types import TracebackType
+from typing import Annotated, Any, Self, TypeVar
 
 import msgspec
-from aiohttp import WSCloseCode, web
+from aiohttp import WSCloseCode, WSMsgType, web
 from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.typedefs import Middleware
 from yarl import URL
 
-from ....envs.core.options import whole
+from ....envs.core.options import ABOVE_0, AT_LEAST_1, Checked, SecondsOr0, whole
 from . import limits
-from .connection import Connection, ConnectionLimits
+from .client import OPENED, receive
 from .database import Database
 from .limits import PROXIES, Pace, Places, client_of, peer_of
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConnectionLimits(Checked):
+    """The limits of one connection.
+
+    Attributes:
+        frame: the most bytes of a message; a longer one ends the connection while it is received.
+        message: the most bytes of a message; a longer one is refused, and the connection stays open. None: as `frame`.
+        rate: the most messages per second from a peer (twice as many at once), the empty ones too. Further ones are
+            refused where the protocol can do so, and read more slowly. None: no limit.
+        controls: the most pings and pongs per second from a peer (twice as many at once). Further ones are not
+            answered, and the peer's messages are read more slowly.
+        queue: the most outgoing messages; a peer that is further behind is dropped.
+        closing: seconds to wait for the answer to a close.
+
+    Raises:
+        ValueError: if one is out of its range.
+    """
+
+    frame: Annotated[int, AT_LEAST_1] = 2**20
+    message: Annotated[int | None, AT_LEAST_1] = None
+    rate: Annotated[float | None, ABOVE_0] = 100.0
+    controls: Annotated[float, ABOVE_0] = 10.0
+    queue: Annotated[int, AT_LEAST_1] = 256
+    closing: SecondsOr0 = 2.0
+
+
+RATE_LIMIT_EXCEEDED, VALIDATION_ERROR = "RATE_LIMIT_EXCEEDED", "VALIDATION_ERROR"
+"""The codes of messages that are too many, or too long."""
+UNLIMITED = 2.0**30
+"""Messages a second."""
+PEER = "peer"
+
+
+class Connection:
+    """One WebSocket with a bounded outgoing queue, so that a slow peer does not delay others. An async context manager.
+
+    Args:
+        socket: the prepared WebSocket, with ``autoping=False``: this class sends and answers pings.
+        transport: its transport; None if it is already closed.
+        limits: the limits of the connection.
+
+    Attributes:
+        closing: whether it closes after the queue is sent.
+        transport: as given.
+    """
+
+    def __init__(
+        self, socket: web.WebSocketResponse, transport: asyncio.Transport | None, limits: ConnectionLimits | None = None
+    ) -> None:
+        self.closing = self._aborted = False
+        self.transport, self._socket = transport, socket
+        self._limits = limits or ConnectionLimits()
+        self._queue: asyncio.Queue[str | tuple[int, bytes]] = asyncio.Queue(self._limits.queue)
+        rate = UNLIMITED if self._limits.rate is None else self._limits.rate
+        self._rate, self._controls = Pace(rate, 2 * rate), Pace(self._limits.controls, 2 * self._limits.controls)
+        self._writer: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._writer = asyncio.create_task(self._write())
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType) -> None:
+        assert self._writer is not None
+        try:
+            if self.closing:
+                await asyncio.wait({self._writer}, timeout=self._limits.closing)
+        finally:
+            self._writer.cancel()
+
+    # Outgoing.
+
+    def send(self, item: str | tuple[int, bytes]) -> None:
+        """Queue a message, or the code and the reason of a close. A peer that is too slow is dropped."""
+        if self._aborted:
+            return
+        try:
+            self._queue.put_nowait(item)
+        except asyncio.QueueFull:
+            logger.warning("dropping a connection that is %d messages behind", self._limits.queue)
+            self.abort()
+
+    def close(self, code: int = WSCloseCode.OK, reason: bytes = b"") -> None:
+        """Close the connection after the queue is sent."""
+        if not self.closing:
+            self.closing = True
+            self.send((code, reason))
+
+    async def room(self) -> None:
+        """Wait until less than half of the queue is on its way, or the connection has ended.
+
+        For a sender that has much to send and may wait for the peer, such as one that passes a stream on.
+        """
+        while 2 * self._queue.qsize() >= self._limits.queue and not self._aborted:
+            if self._writer is None or self._writer.done():
+                return
+            await asyncio.sleep(0.01)
+
+    def abort(self) -> None:
+        """End the connection at once."""
+        self._aborted = True
+        if self.transport is not None:
+            self.transport.abort()
+
+    async def _write(self) -> None:
+        while True:
+            item = await self._queue.get()
+            try:
+                if isinstance(item, str):
+                    await self._socket.send_str(item)
+                else:
+                    await self._socket.close(code=item[0], message=item[1])
+                    return
+            except ConnectionError:  # the reader sees the end too, and does the clean-up
+                return
+
+    # Incoming.
+
+    async def messages(self, refuse: Callable[[str, str], None] | None = None) -> AsyncIterator[str | bytes]:
+        """Yield the peer's messages, text or bytes, until the connection ends.
+
+        Args:
+            refuse: called with a code and a sentence for the peer. Such a message is left out. None:
+                messages beyond the rate come later, and long ones are left out.
+        """
+        limits, rate = self._limits, self._limits.rate or UNLIMITED
+        try:
+            while True:
+                message = await receive(self._socket)
+                if self._aborted:  # earlier messages are not read any more
+                    return
+                if message.type in (WSMsgType.PING, WSMsgType.PONG):
+                    if not self._controls.take(PEER):
+                        await asyncio.sleep(1 / limits.controls)  # the rest waits on the peer's side of the wire
+                    elif message.type is WSMsgType.PING:
+                        await self._socket.pong(message.data)
+                    continue
+                if message.type not in (WSMsgType.TEXT, WSMsgType.BINARY):
+                    return
+                fits, kept = limits.message is None or len(message.data) <= limits.message, True
+                while kept and not self._rate.take(PEER):  # what cannot be refused waits
+                    if refuse is not None:
+                        refuse(RATE_LIMIT_EXCEEDED, f"more than {rate:g} messages a second")
+                        kept = False
+                    await asyncio.sleep(1 / rate)  # the rest waits on the peer's side of the wire
+                if kept and fits:
+                    yield message.data
+                elif not fits and refuse is not None:
+                    refuse(VALIDATION_ERROR, f"a message of {len(message.data)} bytes; at most {limits.message}")
+                if 2 * self._queue.qsize() > limits.queue:
+                    await asyncio.sleep(0)  # messages that came at once are answered at once; let the answers go out
+        except ConnectionError as error:
+            logger.info("a peer is lost: %s", error)
+
+    def spare(self) -> None:
+        """Take the latest message out of the rate's count."""
+        self._rate.spare(PEER)
+
+
+class Served:
+    """A connection of a peer to us, as a `Port`.
+
+    Args:
+        connection: the connection.
+        encode: returns a message as text.
+    """
+
+    def __init__(self, connection: Connection, encode: Callable[[Any], str]) -> None:
+        self._connection, self._encode = connection, encode
+
+    async def incoming(self) -> AsyncGenerator[Any, None]:
+        """See `Port`."""
+        yield OPENED
+        async for data in self._connection.messages():
+            yield data
+
+    async def send(self, message: Any) -> None:
+        """See `Port`."""
+        self._connection.send(self._encode(message))
+
+    async def redial(self, reason: str, level: int) -> None:
+        """Close the connection: the peer comes back."""
+        logger.log(level, "%s", reason)
+        self._connection.close()
 
 
 RESERVED_FILES = 64
@@ -60,13 +246,13 @@ class Sockets(Places["HttpProtocol"]):
     """
 
     def __init__(self, proxies: Collection[str]) -> None:
-        most, files = limits.SOCKETS.most, -1
+        (most, each), files = limits.SOCKETS, -1
         if sys.platform != "win32":  # it has no such limit
             import resource
 
             files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         most = most if files < 0 else max(8, min(most, (files - RESERVED_FILES) // 2))
-        super().__init__(most, min(limits.SOCKETS.each, most // 4))
+        super().__init__(most, min(each, most // 4))
         self._proxies, self._pace, self._warned = proxies, Pace(*limits.NEW_SOCKETS), float("-inf")
 
     def admits(self, protocol: "HttpProtocol", transport: asyncio.BaseTransport) -> bool:
@@ -212,7 +398,7 @@ class ServerSettings:
             raise ValueError("access_token is empty: everybody would have it; None means that none is needed")
 
 
-class Server(ABC):
+class Server:
     """An HTTP and WebSocket server. Use it as an async context manager, or call `start` and `stop`.
 
     A subclass defines `routes`, and may override `opening` (called before it listens) and `closing` (called when it
@@ -261,9 +447,9 @@ class Server(ABC):
 
     # Overridden by subclasses.
 
-    @abstractmethod
     def routes(self) -> Iterable[web.RouteDef]:
         """Return the routes."""
+        raise NotImplementedError
 
     @property
     def problem(self) -> str | None:
@@ -272,11 +458,9 @@ class Server(ABC):
 
     async def opening(self) -> None:
         """Called before the server listens."""
-        return
 
     async def closing(self) -> None:
         """Called when the server stops, while its connections are still open. It may be called twice."""
-        return
 
     # Start and stop.
 
@@ -296,16 +480,10 @@ class Server(ABC):
             self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0, logger=http_log)
             await self._runner.setup()
             settings, loop = self.settings, asyncio.get_running_loop()
-            http = partial(
-                HttpProtocol,
-                Sockets(settings.proxies),
-                self._runner.server,
-                loop=loop,
-                access_log=None,
-                keepalive_timeout=IDLE_SECONDS,
-                auto_decompress=False,  # a small body could expand to gigabytes
-                logger=http_log,
-            )
+            # Nothing is decompressed: a small body could expand to gigabytes.
+            options: dict[str, Any] = {"keepalive_timeout": IDLE_SECONDS, "auto_decompress": False, "logger": http_log}
+            sockets = Sockets(settings.proxies)
+            http = partial(HttpProtocol, sockets, self._runner.server, loop=loop, access_log=None, **options)
             handshake = None if settings.tls is None else HANDSHAKE_SECONDS
             self._listening = await loop.create_server(
                 http, settings.address, settings.port, backlog=128, ssl=settings.tls, ssl_handshake_timeout=handshake
@@ -324,8 +502,7 @@ class Server(ABC):
         """Let a request of an address that sends many wait. The socket of one that is answered keeps its place."""
         protocol = request.protocol
         assert isinstance(protocol, HttpProtocol)
-        wait = self._pace.wait(client_of(request))
-        if wait is None:
+        if (wait := self._pace.wait(client_of(request))) is None:
             raise web.HTTPTooManyRequests(text="too many requests of this address", headers={"Retry-After": "1"})
         protocol.keep()
         try:
@@ -372,18 +549,14 @@ class Server(ABC):
             web.HTTPException: 426 if the request is not a WebSocket request, 503 if too many are open.
         """
         limits = self._connection_limits
-        # No compression: a small frame could expand to gigabytes.
-        socket = web.WebSocketResponse(
-            max_msg_size=limits.frame,
-            compress=False,
-            timeout=limits.closing,
-            autoping=False,  # `Connection` sends and answers pings, and limits those of the peer
-        )
-        if not socket.can_prepare(request).ok:
+        # No compression: a small frame could expand to gigabytes. No automatic pings: `Connection` sends and answers
+        # them, and limits those of the peer.
+        ws = web.WebSocketResponse(max_msg_size=limits.frame, compress=False, timeout=limits.closing, autoping=False)
+        if not ws.can_prepare(request).ok:
             raise web.HTTPUpgradeRequired(text="this is a WebSocket: connect to it as one\n")
         if self._stopping:
             raise web.HTTPServiceUnavailable(text="the server is going away\n")
-        connection = Connection(socket, request.transport, limits)
+        connection = Connection(ws, request.transport, limits)
         admitted, victim = self._places.take(connection, client_of(request))
         if victim is not None:
             victim.abort()
@@ -391,7 +564,7 @@ class Server(ABC):
             raise web.HTTPServiceUnavailable(text="too many connections are open\n")
         try:
             try:
-                await socket.prepare(request)
+                await ws.prepare(request)
             except ConnectionError:
                 logger.info("a peer was gone before its WebSocket was open")
                 raise web.HTTPBadRequest(text="gone\n") from None  # nobody reads it
@@ -403,7 +576,7 @@ class Server(ABC):
         finally:
             self._connections.pop(connection, None)
             self._places.free(connection)
-        return socket
+        return ws
 
     def keep(self, connection: Connection, kept: bool = True) -> None:
         """Let a connection keep its place when others want to connect, or no longer: that of a player in a seat."""
@@ -495,12 +668,7 @@ HEADERS = {
 }
 """The headers of every file: they allow only the server's own scripts, styles and connections, and no frame."""
 
-TYPES = {
-    ".html": "text/html",
-    ".js": "text/javascript",
-    ".css": "text/css",
-    ".svg": "image/svg+xml",
-}
+TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 """The content types of the served files, by extension. Other files in the folder are not served."""
 
 

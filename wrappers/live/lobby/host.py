@@ -24,7 +24,7 @@ from aiohttp.typedefs import Handler
 from ..common.database import IN_MEMORY, Database, SaveError
 from ..common.limits import NAMES, Pace, account_of, bearer_token, folded, hashed, lacks_token, problem_of, short_name
 from ..common.server import HEADERS, BadBody, Server, ServerSettings, page_routes, read_struct
-from ..table.host import PAGE, SHARED, EndedMatches, PlayerResult, TableHost, TableResult, ignored
+from ..table.host import PAGE, SHARED, EndedMatches, PlayerResult, TableHost, TableResult
 from . import messages
 from .messages import ListedResult, ListedTable, Lobby, NewPerson, NewTable, Offer, Opened, Person, Preset, Refused
 
@@ -283,11 +283,9 @@ class LobbyHost(Server):
             raise LobbyRefusal(messages.UNAUTHORIZED, "choosing a name needs the link that holds this lobby's key")
         wish = await read_struct(request, NewPerson)
         token = wish.token or secrets.token_urlsafe(24)
-        before = self.store.name_of(token)
-        if before is not None:
+        if (before := self.store.name_of(token)) is not None:
             return _answer(Person(name=before, token=token))
-        problem = problem_of(wish.name)
-        if problem is not None:
+        if (problem := problem_of(wish.name)) is not None:
             raise LobbyRefusal(messages.VALIDATION_ERROR, problem)
         if not self._new_names.take(account_of(request)):
             raise LobbyRefusal(messages.LIMIT_REACHED, "too many new names of your address; try again in a minute")
@@ -307,8 +305,7 @@ class LobbyHost(Server):
         return _answer(Lobby(you=person, tables=self._listed(person), results=self._history))
 
     async def _new_table(self, request: web.Request) -> web.Response:
-        person = self.store.name_of(bearer_token(request))
-        if person is None:
+        if (person := self.store.name_of(bearer_token(request))) is None:
             raise LobbyRefusal(messages.UNAUTHORIZED, NO_PERSON)
         table_id = await self._open_table(await read_struct(request, NewTable), person, account_of(request))
         if request.transport is None or request.transport.is_closing():  # who asked has cancelled it meanwhile
@@ -359,7 +356,7 @@ class LobbyHost(Server):
                 raise LobbyRefusal(messages.LIMIT_REACHED, f"you have opened {MOST_OF_ONE} tables: close one of them")
             if sum(one.address == address for one in self._open.values()) >= MOST_OF_ADDRESS:
                 raise LobbyRefusal(messages.LIMIT_REACHED, "your address has opened too many tables: join one of them")
-            on_result = partial(self._keep, wish.game) if wish.listed else ignored
+            on_result = partial(self._keep, wish.game) if wish.listed else lambda result: None
             make_table = partial(self._make, admit=self._admit, on_result=on_result)
             try:
                 table = await asyncio.to_thread(make_table, wish.game, wish.seats, wish.opponents, wish.options)
@@ -427,9 +424,8 @@ class LobbyHost(Server):
             for one in result.players
         ]
         with suppress(SaveError):  # a full disk must not stop the game; the database has warned
-            self.store.add_result(
-                game, datetime.now(UTC).isoformat(timespec="seconds"), result.reason, players, result.log
-            )
+            ended_at = datetime.now(UTC).isoformat(timespec="seconds")
+            self.store.add_result(game, ended_at, result.reason, players, result.log)
         self._history = None
 
 

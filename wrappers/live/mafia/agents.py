@@ -8,7 +8,7 @@ import logging
 import random
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -26,16 +26,16 @@ from ....envs.mafia.rules import Choice
 from ....envs.mafia.statements import CLAIMS, Act, read
 from ....envs.mafia.statements import sentence as statement
 from ...agents.answers import Spoken, last_choice
-from ...agents.base import sentence
-from ...agents.language_model import Model, ModelCall, ModelError, ModelStatistics, library
+from ...agents.base import call_optional, sentence
+from ...agents.language_model import Model, ModelCall, ModelError, ModelStatistics, library, object_schema
 from ...agents.policy import notes
 from ...agents.prompt import Chat, fill, load_texts
 from ...logs.match_log import escaped as shown
 from ...policies.base import Policy
 from ..common.player import Worker
 from . import messages as wire
-from .agent_policy import SentenceLimit, night_targets, sentences, vote_targets
-from .conversion import game_of, known_roles, of_context, speeches_a_day, turn_state
+from .agent import SentenceLimit, night_targets, sentences, vote_targets
+from .messages import game_of, known_roles, of_context, speeches_a_day, turn_state
 
 logger = logging.getLogger(__name__)
 
@@ -97,15 +97,16 @@ def phrase(act: Act, speaker: int, names: tuple[str, ...], personality: str, cha
         chance: the random stream that chooses the words.
     """
     kind, target = act
-    cores = CORES[SELF if kind == table.DEFEND and target == speaker else kind]
-    said = _heard(cores[int(chance.random() * len(cores))], act, speaker, names)
+
+    def drawn(texts: Sequence[str]) -> str:
+        return texts[int(chance.random() * len(texts))]
+
+    said = _heard(drawn(CORES[SELF if kind == table.DEFEND and target == speaker else kind]), act, speaker, names)
     words = chance.random()
     if words < 0.7:
-        openings = OPENINGS[personality]
-        said = f"{openings[int(chance.random() * len(openings))]} {said}"
+        said = f"{drawn(OPENINGS[personality])} {said}"
     if words > 0.4:
-        closings = CLOSINGS[personality]
-        said = f"{said} {closings[int(chance.random() * len(closings))]}"
+        said = f"{said} {drawn(CLOSINGS[personality])}"
     return said
 
 
@@ -218,10 +219,9 @@ class MafiaScriptedAgent:
     def player(self, context: wire.GameState) -> tuple[Game, Policy]:
         """Return the game that loads the context, and the policy that plays it."""
         game = of_context(context)
-        bot = self._bots.get(game.seats)  # the observation it reads does not depend on other options
-        if bot is None:
-            bot = self._bots[game.seats] = Scripted(game, **self._settings)
-        return game, bot
+        if game.seats not in self._bots:  # the observation it reads does not depend on other options
+            self._bots[game.seats] = Scripted(game, **self._settings)
+        return game, self._bots[game.seats]
 
     def reasons(self, decision: MafiaDecision) -> Sequence[str]:
         """Return the true reasons of a decision, as sentences: the two players that it suspects most."""
@@ -329,14 +329,7 @@ class MafiaPolicyAgent(MafiaScriptedAgent):
     """
 
     def __init__(
-        self,
-        id: str,
-        name: str,
-        game: Game,
-        policy: Policy,
-        *,
-        seed: int | None = None,
-        worker: Worker | None = None,
+        self, id: str, name: str, game: Game, policy: Policy, *, seed: int | None = None, worker: Worker | None = None
     ) -> None:
         super().__init__(id, name, seed=seed)
         self._game = game
@@ -365,14 +358,12 @@ class MafiaPolicyAgent(MafiaScriptedAgent):
             return super().reasons(decision)
         sentences = []
         chances = np.empty(0)
-        probabilities = getattr(self._policy, "probabilities", None)
-        if probabilities is not None:
+        if (probabilities := getattr(self._policy, "probabilities", None)) is not None:
             chances = probabilities(decision.observations, decision.masks)[0]
             best = [one for one in np.argsort(-chances, kind="stable")[:MOST_CHOICES].tolist() if chances[one] >= 0.005]
             likely = (f"{intention(decision.with_action(one))}, {100 * float(chances[one]):.0f} %" for one in best)
             sentences.append(f"My likeliest choices: {'; '.join(likely)}.")
-        values = getattr(self._policy, "values", None)
-        expected = None if values is None else values(decision.observations)
+        expected = call_optional(self._policy, "values", decision.observations)
         value = None if expected is None else float(expected[0])
         self._latest = decision, chances, value
         if value is not None:
@@ -568,23 +559,16 @@ class MafiaLLMAgent(MafiaScriptedAgent):
         """
         # A token is a character or more, so that the longest legal answer fits.
         reason = {"type": "string", "maxLength": min(REASON, self.model.max_tokens // 2)}
-        schema = {
-            "type": "object",
-            "properties": {"targetId": {"enum": list(targets)}, "reason": reason},
-            "required": ["targetId"],
-            "additionalProperties": False,
-        }
+        schema = object_schema({"targetId": {"enum": list(targets)}, "reason": reason}, "targetId")
 
         def named(words: str) -> Any:
             return next(({"targetId": one} for one in targets if words == (one or "null")), None)
-
-        def read(text: str) -> Any:
-            return last_choice(text, "targetId", named)
 
         def fits(answer: Any) -> None:
             if answer["targetId"] not in targets:
                 raise ValueError(f"targetId must be one of {', '.join(map(str, targets))}")
 
+        read = partial(last_choice, key="targetId", named=named)
         answer = await self.model.choose(self._chat(context, ask, **values), schema, read, fits, self._call())
         reason = answer.get("reason")
         return answer["targetId"], reason[:REASON] if isinstance(reason, str) else ""
@@ -628,8 +612,7 @@ def _in_words(agent_id: str, context: wire.GameState, private: wire.PrivateInfo 
         role = f", {roles[player.id]}" if player.id in roles else ""
         dead = "" if player.alive else f", died in round {player.eliminated_round}"
         lines.append(f"- {shown(player.id)} {names[player.id]}{' (you)' if player.id == agent_id else ''}{role}{dead}")
-    last = context.last_night_result
-    if last is not None:
+    if (last := context.last_night_result) is not None:
         killed = f"{shown(last.killed.name)} was killed" if last.killed else "nobody was killed"
         lines.append(f"Last night {killed}{', the doctor saved the target' if last.prevented else ''}.")
     for voting in context.voting_history[-VOTINGS:]:
@@ -646,8 +629,7 @@ def _in_words(agent_id: str, context: wire.GameState, private: wire.PrivateInfo 
         if private.private_knowledge.last_protected:
             protected = private.private_knowledge.last_protected
             lines.append(f"Last night you protected {names.get(protected, shown(protected))}.")
-        for mate, target in (private.private_knowledge.night_actions or {}).items():
-            lines.append(
-                f"Tonight {names.get(mate, shown(mate))} (mafia) has chosen {names.get(target, shown(target))}."
-            )
+        for pair in (private.private_knowledge.night_actions or {}).items():
+            mate, target = (names.get(one, shown(one)) for one in pair)
+            lines.append(f"Tonight {mate} (mafia) has chosen {target}.")
     return "\n".join(lines)

@@ -38,8 +38,8 @@ from ...logs.match_log import escaped as shown
 from ..common.client import Backoff, LiveError, http_client, next_message, open_websocket, retry
 from ..common.clock import Deadline
 from . import messages as wire
-from .agent import MESSAGE_LIMIT
-from .agent_policy import (
+from .agent import (
+    MESSAGE_LIMIT,
     AgentPolicy,
     Apart,
     ChunkLimit,
@@ -52,7 +52,7 @@ from .agent_policy import (
     read_choice,
     replacement,
 )
-from .conversion import ContextWriter
+from .messages import ContextWriter
 
 _ACTIONS: dict[str, wire.Method] = {"NIGHT_ACTIONS": "nightAction", "DAY_DISCUSSION": "say", "DAY_VOTING": "vote"}
 """The method that is called after a thought, by phase."""
@@ -278,8 +278,7 @@ class MafiaHostSession:
 
     def chunk(self, number: int, chunk: Any) -> Step:
         """Report the next chunk of a stream. If it exceeds a limit, the call ends."""
-        running = self._running.get(number)
-        if running is not None:
+        if (running := self._running.get(number)) is not None:
             for part in running.take(chunk):
                 self._tell_chunk(running, part)
             if running.problem is not None:
@@ -330,15 +329,9 @@ class MafiaHostSession:
     def _tell(self, event_type: str, private: bool = False, **payload: Any) -> None:
         """Report an event; private events are for those who may see all roles."""
         self._events += 1
-        event = wire.Event(
-            event_type=event_type,
-            game_id=self.game_id,
-            sequence=self._events,
-            timestamp=time.time_ns() // 1_000_000,
-            private=private,
-            payload=payload,
-        )
-        self._happened.append(event)
+        now = time.time_ns() // 1_000_000
+        about: dict[str, Any] = {"game_id": self.game_id, "sequence": self._events, "timestamp": now}
+        self._happened.append(wire.Event(event_type=event_type, private=private, payload=payload, **about))
 
     def _tell_chunk(self, running: DueCall, chunk: str) -> None:
         """Report a chunk of a stream; an empty one ends the stream."""
@@ -461,16 +454,11 @@ class MafiaHostSession:
     def _end(self, table: Any) -> None:
         winner: Any = WINNERS[table.winner]
         self._tell("GAME_ENDED", winner=winner)
-        self.result = MafiaResult(
-            self.game_id,
-            winner,
-            table.round_number,
-            dict(zip(self._ids, self._names, strict=True)),
-            dict(zip(self._ids, self.roles, strict=True)),
-            dict(zip(self._ids, self.match.rewards, strict=True)),
-            self.faults,
-            self.match.table.tobytes(),
-        )
+        names = dict(zip(self._ids, self._names, strict=True))
+        roles = dict(zip(self._ids, self.roles, strict=True))
+        payoffs = dict(zip(self._ids, self.match.rewards, strict=True))
+        ended = self.game_id, winner, table.round_number, names, roles, payoffs
+        self.result = MafiaResult(*ended, self.faults, self.match.table.tobytes())
 
     # The calls.
 
@@ -585,7 +573,7 @@ class HostedMatch:
         game_id: the id of the match.
         seed: the seed of the roles and of random targets; None: fresh entropy.
         limits: the limits of the agents' answers.
-        note: called with the lines of the match's log, which `parlour.wrappers.logs.match_log.replay` plays again.
+        note: called with the lines of the match's log, which `parlour.wrappers.replay.log_reader.replay` plays again.
         on_event: called with every event.
 
     Raises:
@@ -604,8 +592,8 @@ class HostedMatch:
     def __post_init__(self) -> None:
         """Make the session."""
         players = [(agent.id, agent.name) for agent in self.agents]
-        about = {"game_id": self.game_id, "seed": self.seed, "limits": self.limits}
-        self.session = MafiaHostSession(self.game, players, **about)  # type: ignore[arg-type]
+        about: dict[str, Any] = {"game_id": self.game_id, "seed": self.seed, "limits": self.limits}
+        self.session = MafiaHostSession(self.game, players, **about)
         self._names, self._called = dict(players), list[Any]()
 
     async def play(self) -> MafiaResult:
@@ -750,13 +738,9 @@ class MafiaHost:
         self._count += 1
         lines: list[tuple[str, dict[str, Any]]] = []  # together, whatever is played beside it
 
-        def note(kind: str, **fields: Any) -> None:
-            lines.append((kind, fields))
-
         game_id, watch = f"{self._name}-{self._count}", self._on_event
-        match = HostedMatch(
-            self.game, agents, game_id=game_id, seed=seed, limits=self._limits, note=note, on_event=watch
-        )
+        about: dict[str, Any] = {"game_id": game_id, "seed": seed, "limits": self._limits, "on_event": watch}
+        match = HostedMatch(self.game, agents, note=lambda kind, **fields: lines.append((kind, fields)), **about)
         try:
             result = await match.play()
         finally:

@@ -1,38 +1,859 @@
 """The poker server: our hold'em behind the poker platform's WebSocket and REST calls, on one port.
 
-`PokerHostSession` decides everything that is said at a table; here are the tables, the connections and the REST calls.
-A table that ends is replaced, and remembered for a while. All of it runs in one event loop, and nothing in it waits for
-a client. The WebSocket speaks the platform's agent format, and answers have the platform's fields.
+`PokerHostSession` is one table without I/O: no socket and no clock. It decides who sits where, whose action is accepted
+and when a hand begins, and plays the hands. Every call returns what to send, in order. `due` says what the clock must
+bring about next.
+
+Where the platform's protocol is silent: a leaving player's hand is folded when its turn comes, and its seat is free
+after the hand; a seat taken during a hand is listed as folded until the next deal, and so is one that sits out, as its
+agent has not connected yet or missed two turns in a row; when a hand is over, its pot and bets are 0, since the chips
+lie in the stacks; a hand that `end` interrupts has no result, and its chips go back.
+
+`PokerHost` has the tables, the connections and the REST calls. A table that ends is replaced, and remembered for a
+while. All of it runs in one event loop, and nothing in it waits for a client. The WebSocket speaks the platform's agent
+format, and answers have the platform's fields. What is kept over restarts, agents, tables and the tokens of seats, is
+in SQLite (`PokerStore`). Keys and tokens are kept as hashes only: who reads the file cannot play for anybody.
 """
 
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable
+import time
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import lru_cache, partial
 from importlib import resources
+from os import PathLike
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 from aiohttp import WSCloseCode, web
 from aiohttp.typedefs import Handler
 from msgspec.structs import replace
 
-from ....envs.core.options import AT_LEAST_0, AT_LEAST_1, SECONDS_OR_0, Checked, Seconds, SecondsOr0
+from ....envs.core import turn_state as ts
+from ....envs.core.options import AT_LEAST_0, AT_LEAST_1, NO_LIMIT, SECONDS_OR_0, Checked, Seconds, SecondsOr0, whole
 from ....envs.core.plain_start import PLAIN_START
-from ..common.clock import SessionTimer
-from ..common.connection import Connection, ConnectionLimits
-from ..common.database import IN_MEMORY, SaveError
-from ..common.limits import NAMES, Pace, Places, bearer_token, client_of, lacks_token, problem_of
-from ..common.server import BadBody, Server, ServerSettings, read_struct
+from ....envs.core.rng import streams
+from ....envs.core.turn_state import INVALID_PAYLOAD, ActionResult
+from ....envs.holdem import game as holdem
+from ....envs.holdem import rules, view
+from ....envs.holdem.hands import card_name
+from ....envs.holdem.table import FOLD, KINDS, PHASES
+from ..common.client import Unknown
+from ..common.clock import Outgoing, SessionTimer
+from ..common.database import IN_MEMORY, Database, SaveError
+from ..common.limits import NAMES, Pace, Places, bearer_token, client_of, hashed, lacks_token, problem_of
+from ..common.server import BadBody, Connection, ConnectionLimits, Server, ServerSettings, read_struct
 from . import messages
-from .host_session import OBSERVERS, PokerDue, PokerHostSession, PokerRules, Reason, Refusal, Sends, TableSnapshot
 from .messages import Error
-from .store import Account, PokerStore, SeatToken
+
+OBSERVERS = -1
+"""The receiver that stands for all who look on without a seat."""
+OPTIONS = {name: name for name in ("seats", "small_blind", "big_blind", "raise_cap")} | {"stacks": "stack"}
+"""The options of hold'em that a table has, and their names in its rules. A saved table goes on with the same ones."""
+SEQ_GAP = 1_000
+"""By how much `seq` grows at a restart: no number of an interrupted hand comes again."""
+MOST_LEFT = 1_000
+"""Agents who left and whose chips are remembered; beyond, the one who left first is forgotten."""
+
+Reason = Literal["insufficient_players", "abandoned", "admin_stopped"]
+"""Why a table ended."""
+Sends: TypeAlias = list[Outgoing[messages.ServerMessage]]
+"""Messages for seats, or for all `OBSERVERS`."""
+
+
+SITS_OUT_AFTER = 2
+"""Turns in a row that pass without an answer, after which a seat is dealt no further hand until it is back."""
+ORBITS = 3
+"""Rounds of the dealer button that a connected seat may sit out for its silence, after which it is given up."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PokerRules(Checked):
+    """The rules of a hosted table.
+
+    Attributes:
+        seats: Seats per table, 2 to 10.
+        small_blind: Chips of the small blind.
+        big_blind: Chips of the big blind.
+        stack: Chips of a new player.
+        min_players: Number of connected players with which the first hand begins.
+        raise_cap: The most bets and raises on a street, blinds not counted; None: no cap.
+        hands: Number of hands after which a table ends as ``admin_stopped``; None: no limit.
+        rebuy: Whether a player without chips gets a new stack before the next hand.
+        seats_per_address: Seats that players of one address may have, but for those of this machine; None: a third.
+    """
+
+    seats: int = 9
+    small_blind: int = 1
+    big_blind: int = 2
+    stack: int = 100
+    min_players: int = 2
+    raise_cap: int | None = 4
+    hands: Annotated[int | None, NO_LIMIT] = None
+    rebuy: bool = False
+    seats_per_address: Annotated[int | None, partial(whole, low=1, otherwise="None (a third)")] = None
+
+    def __post_init__(self) -> None:
+        """Check the values that the rules of the game do not check.
+
+        Raises:
+            ValueError: naming the option, its value and its range.
+        """
+        super().__post_init__()
+        if not 2 <= self.min_players <= self.seats:
+            raise ValueError(f"min_players={self.min_players}: with {self.seats} seats it is 2 to {self.seats}")
+
+
+@dataclass
+class PokerSeat:
+    """A taken seat.
+
+    Attributes:
+        agent_id, name: of the agent that sits there.
+        chips: that it brings to its next hand; while it is dealt in, its chips are in the record.
+        connected: whether it has a connection.
+        leaving: whether its seat is free after this hand.
+        out: whether its player wants no further hand for now.
+        waits: whether it was out while hands were dealt, and is back with its big blind.
+        missed: turns in a row without an answer; before its first connection as if they were enough to sit out.
+        idle: hands that it has sat out for its silence, though connected, since its latest answer.
+        address: where its player joined from; "": this machine, which is not limited.
+    """
+
+    agent_id: str
+    name: str | None
+    chips: int
+    connected: bool = False
+    leaving: bool = False
+    out: bool = False
+    waits: bool = False
+    missed: int = SITS_OUT_AFTER
+    idle: int = 0
+    address: str = ""
+
+    @property
+    def sits_out(self) -> bool:
+        """Whether it is dealt no hand."""
+        return self.out or self.missed >= SITS_OUT_AFTER
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it is connected and dealt no hand because it does not answer."""
+        return self.connected and not self.out and self.missed >= SITS_OUT_AFTER
+
+
+class Refusal(Exception):
+    """A request that is refused.
+
+    Args:
+        code: one of `messages.ERROR_CODES`.
+        message: a sentence.
+        details: what a program can use of it.
+    """
+
+    def __init__(self, code: str, message: str, **details: str) -> None:
+        super().__init__(message)
+        self.code, self.message, self.details = code, message, details
+
+
+class SavedSeat(msgspec.Struct):
+    """A taken seat; `chips` with what it has put into a hand under way."""
+
+    agent_id: str
+    name: str | None
+    chips: int
+
+
+class TableSnapshot(msgspec.Struct):
+    """A table between two hands. A hand under way is void in it: every seat has its stake back.
+
+    Attributes:
+        options: those of the rules, by which it is known whether the table can go on with the host's.
+        created: when the table was opened, in ISO 8601.
+        hand, seq, dealer: of the latest hand.
+        stream: the state of the cards' random stream, of a table with a seed.
+        seats: by seat number.
+        left: chips of agents who left, by agent.
+    """
+
+    options: dict[str, int | None]
+    created: str
+    hand: int
+    seq: int
+    dealer: int
+    stream: int
+    seats: dict[int, SavedSeat]
+    left: dict[str, int]
+
+
+class PokerDue(NamedTuple):
+    """What the clock must bring about: ``act``: `timeout(seat, token)`; ``hand``: `next_hand()`.
+
+    ``wait``: no hand can be dealt, for want of seats that do not sit out; those that are `silent` are to leave.
+    """
+
+    what: Literal["act", "hand", "wait"]
+    seat: int
+    token: str
+
+
+_game = lru_cache(16)(holdem)
+"""Makes the game of a table. Tables with the same options share one: it takes more memory than all else of a table."""
+
+
+class PokerHostSession:
+    """One table of no-limit hold'em behind the platform's protocol.
+
+    Args:
+        rules: the rules; None: the default ones.
+        timeout: time to act in milliseconds, as `welcome` says it; the clock itself is the shell's.
+        seed: makes the cards reproducible. None draws every hand from the operating system, so that a player who has
+            seen many cards cannot foresee the next.
+        token: makes turn tokens.
+
+    Attributes:
+        rules: the rules of the table.
+        status: ``waiting`` for players, ``running``, or ``ended`` (for what `reason`).
+        seats: who sits where, by seat number.
+        observed: whether somebody looks on without a seat (`OBSERVERS`), who sees no cards; set from outside.
+        game, table: the game and its record; for others to read only. hand: its number, from 1; 0 before the first.
+        seq: the sequence number: +1 at each start of a hand and for each action, +1 more where a street or the end
+        follows. token: the turn token of the decision under way; "" where there is none. playing: whether a hand is
+        under way. hand_log: the latest hand that ended, every card included, as plain dicts; None before.
+
+    Raises:
+        ValueError: naming the option of the rules, its value and its range.
+    """
+
+    def __init__(
+        self,
+        rules: PokerRules | None = None,
+        *,
+        timeout: int = 30_000,
+        seed: int | None = None,
+        token: Callable[[], str] = lambda: str(uuid.uuid4()),
+    ) -> None:
+        self.rules = rules = rules or PokerRules()
+        self.game = game = _game(**{name: getattr(rules, own) for name, own in OPTIONS.items()})
+        self.status: Literal["waiting", "running", "ended"] = "waiting"
+        self.reason: Reason | None = None
+        self.seats: dict[int, PokerSeat] = {}
+        self.observed, self._timeout = False, timeout
+        self._acks: dict[tuple[int, str], int] = {}  # seat and token of this hand's accepted actions -> seq
+        self._left: dict[str, int] = {}  # chips of agents who left
+        self._options = {name: game.options[name] for name in OPTIONS}
+        self.table: Any = game.tables(1)[0]
+        self.hand = self.seq = 0
+        self.token, self.playing = "", False
+        self.hand_log: dict[str, Any] | None = None
+        self._seeded, self._new_token = seed is not None, token
+        if self._seeded:
+            self.table.stream = streams(seed, 1)[0]
+        self._log: dict[str, Any] = {}
+        self._big_blind = 0  # the seat that had it in the latest hand
+
+    # Seats.
+
+    def join(
+        self, agent_id: str, name: str | None = None, preferred: int | None = None, address: str = ""
+    ) -> tuple[int, Sends]:
+        """Seat an agent: where it prefers if that is free, else at the lowest free seat; it is dealt in next hand.
+
+        Who left and comes back has the chips it left with (of the last `MOST_LEFT`).
+
+        Raises:
+            Refusal: TABLE_ENDED, TABLE_FULL (or its address has its share), ALREADY_SEATED, or INVALID_TABLE_STATE (it
+                left without chips, and there is no rebuy).
+        """
+        if self.status == "ended":
+            raise Refusal(messages.TABLE_ENDED, "this table has ended")
+        if any(seat.agent_id == agent_id for seat in self.seats.values()):
+            raise Refusal(messages.ALREADY_SEATED, f"{agent_id} sits at this table (or is leaving it after this hand)")
+        if self._left.get(agent_id) == 0 and not self.rules.rebuy:
+            raise Refusal(messages.INVALID_TABLE_STATE, f"{agent_id} has lost its chips here, and there is no rebuy")
+        free = [number for number in range(self.game.seats) if number not in self.seats]
+        if not free:
+            raise Refusal(messages.TABLE_FULL, f"all {self.game.seats} seats are taken")
+        share = self.rules.seats_per_address or max(1, self.game.seats // 3)
+        if address and sum(seat.address == address for seat in self.seats.values()) >= share:
+            raise Refusal(messages.TABLE_FULL, f"one address has at most {share} of {self.game.seats} seats here")
+        number = preferred if preferred in free else free[0]
+        self.seats[number] = PokerSeat(agent_id, name, self._left.pop(agent_id, self.rules.stack), address=address)
+        joined = messages.PlayerJoined(seat_id=number, agent_name=name, stack=self.stack(number), agent_id=agent_id)
+        return number, [Outgoing(other, joined) for other in self._receivers() if other != number]
+
+    def leave(self, number: int) -> Sends:
+        """Let a seat's agent go: its hand is folded, its seat free after the hand.
+
+        Raises:
+            Refusal: NOT_SEATED, TABLE_ENDED.
+        """
+        if self.status == "ended":
+            raise Refusal(messages.TABLE_ENDED, "this table has ended")
+        seat = self.seats.get(number)
+        if seat is None or seat.leaving:
+            raise Refusal(messages.NOT_SEATED, f"nobody sits at seat {number}")
+        seat.leaving, seat.connected = True, False
+        left = messages.PlayerLeft(seat_id=number, agent_id=seat.agent_id)
+        sends: Sends = [Outgoing(other, left) for other in self._receivers()]
+        if not (self.playing and self.table.seated[number]):
+            self._free(number)
+        elif self.turn == number:
+            sends += self._fold_leavers()
+        return sends
+
+    def connect(self, number: int) -> Sends:
+        """Note that a seat has a connection (again), and send it all that it needs; may start the table."""
+        seat = self.seats.get(number)
+        if seat is None or seat.leaving:
+            return [self._error(number, messages.NOT_SEATED, f"nobody sits at seat {number}")]
+        seat.connected, seat.missed = True, 0
+        connected = [other for other in self._receivers() if other != OBSERVERS]
+        if self.status != "waiting" or len(connected) < self.rules.min_players:
+            return [*([self._welcome(number)] if self.status == "running" else []), *self.news(number)]
+        self.status = "running"
+        return [self._welcome(other) for other in connected] + self.next_hand()
+
+    def sit_out(self, number: int, out: bool) -> Sends:
+        """Deal a seat no further hand, until it is `out` no longer. Its hand under way is checked or folded.
+
+        If it missed a hand, it is dealt in again with the big blind; or at once, where fewer than two others play.
+        """
+        seat = self.seats[number]
+        if seat.out == out and (out or not seat.sits_out):
+            return []
+        seat.out, seat.missed = out, 0 if seat.connected else seat.missed
+        return self._states() if self.status == "running" else []
+
+    def news(self, receiver: int) -> Sends:
+        """Return how the table stands, for one who has come: a seat, or `OBSERVERS`."""
+        if self.status == "running":
+            return self._states([receiver])
+        if self.status == "ended":
+            return [Outgoing(receiver, self._ended())]
+        numbers: dict[str, Any] = {"min_players_to_start": self.rules.min_players, "current_players": len(self.seats)}
+        waiting = messages.TableStatus(status="waiting", **numbers)
+        if receiver in self.seats:
+            waiting.seat_id, waiting.agent_id = receiver, self.seats[receiver].agent_id
+        return [Outgoing(receiver, waiting)]
+
+    def _ended(self) -> messages.TableStatus:
+        stacks = [
+            messages.FinalStack(seat_id=number, agent_id=seat.agent_id, stack=self.stack(number))
+            for number, seat in sorted(self.seats.items())
+        ]
+        return messages.TableStatus(status="ended", reason=self.reason, final_stacks=stacks)
+
+    def disconnect(self, number: int) -> None:
+        """Note that a seat has lost its connection. It stays seated, the clock acts for it, and soon it sits out."""
+        if number in self.seats:
+            self.seats[number].connected = False
+
+    # The game.
+
+    @property
+    def due(self) -> PokerDue | None:
+        """What the clock must bring about. An equal value means that the same clock goes on."""
+        if self.status != "running":
+            return None
+        if self.turn is None:
+            if self._waits:
+                return PokerDue("wait", -1, str(self.hand)) if self.silent else None
+            return PokerDue("hand", -1, str(self.hand))
+        return PokerDue("act", self.turn, self.token)
+
+    @property
+    def _waits(self) -> bool:
+        """Whether no hand can be dealt before somebody who sits out is back, or gone."""
+        chips = {number for number, seat in self.seats.items() if self.rules.rebuy or self.stack(number) > 0}
+        return self.hand != self.rules.hands and len(chips) >= 2 > sum(not self.seats[one].sits_out for one in chips)
+
+    @property
+    def silent(self) -> list[int]:
+        """The connected seats that have sat out for their silence for `ORBITS`, or that a table waits for."""
+        most = 0 if self._waits else ORBITS * self.game.seats
+        sitting = {number: seat for number, seat in self.seats.items() if seat.is_silent and not seat.leaving}
+        return [number for number, seat in sitting.items() if seat.idle >= most]
+
+    def stack(self, number: int) -> int:
+        """Return the chips that the agent of a seat has behind."""
+        return int(self.table.stack[number]) + self.seats[number].chips
+
+    @property
+    def deserted(self) -> bool:
+        """Whether agents sit here and none of them is connected."""
+        return self.status != "ended" and bool(self.seats) and not any(seat.connected for seat in self.seats.values())
+
+    def receive(self, number: int, data: Any) -> Sends:
+        """Answer what a seat sent: text, bytes or parsed JSON. Never raises; a refusal changes nothing."""
+        seat = self.seats.get(number)
+        if seat is None or seat.leaving:
+            return [self._error(number, messages.NOT_SEATED, f"nobody sits at seat {number}")]
+        message = messages.decode_client(data)
+        if isinstance(message, Unknown):
+            kind = f"message of type {message.type[:40]!a}" if message.type else "message"
+            return [self._error(number, messages.VALIDATION_ERROR, f"cannot read the {kind}: {message.reason[:200]}")]
+        if isinstance(message, messages.Ping):
+            return [Outgoing(number, messages.Pong(payload=message.payload))]
+        seat.missed = seat.idle = 0  # also an answer that is too late: it is dealt in again
+        return self._act(number, message)
+
+    def timeout(self, number: int, token: str) -> Sends:
+        """Check (where that is free) or fold for the seat whose time for the turn `token` is over."""
+        if self.due != PokerDue("act", number, token):
+            return []
+        self.seats[number].missed += 1
+        self.play(self.game.rules.decode(self.table, self.game.view.safe(self.table)), cause="timeout")
+        return self._go_on()
+
+    def next_hand(self) -> Sends:
+        """Deal the next hand; or end the table, if fewer than two have chips or `hands` are played."""
+        if self.status != "running" or self.playing or self._waits:
+            return []
+        if self.rules.rebuy and self.hand != self.rules.hands:
+            for number, seat in self.seats.items():
+                if self.stack(number) == 0 and not seat.leaving:
+                    seat.chips = self.rules.stack
+        if sum(self.stack(number) > 0 for number in self.seats) < 2:
+            return self.end("insufficient_players")
+        if self.hand == self.rules.hands:
+            return self.end("admin_stopped")
+        self._acks.clear()
+        for seat in self.seats.values():
+            seat.idle += seat.is_silent
+        self._deal()
+        return self._go_on()
+
+    def end(self, reason: Reason) -> Sends:
+        """End the table. A hand under way has no result; its chips go back."""
+        if self.status == "ended":
+            return []
+        if self.playing:
+            self.table.stack += self.table.committed
+        self.playing, self.status, self.reason = False, "ended", reason
+        return [Outgoing(number, self._ended()) for number in self._receivers()]
+
+    def _act(self, number: int, message: messages.Action) -> Sends:
+        choice = message.action
+        key = (number, choice.turn_token)
+        if key in self._acks:  # a retry; every other check would mistake it for something else
+            return [Outgoing(number, messages.Ack(turn_token=choice.turn_token, seq=self._acks[key]))]
+        if (refusal := self._refusal(number, message)) is not None:
+            return [self._error(number, *refusal)]
+        move = self.move(choice.kind, {"amount": choice.amount} if choice.kind == "raiseTo" else {})
+        if isinstance(move, ActionResult):
+            code = messages.VALIDATION_ERROR if move.error == INVALID_PAYLOAD else messages.INVALID_ACTION
+            return [self._error(number, code, move.error_detail or "")]
+        self.play(move, reasoning=choice.reasoning or "")
+        self._acks[key] = self.seq
+        return [Outgoing(number, messages.Ack(turn_token=choice.turn_token, seq=self.seq)), *self._go_on()]
+
+    def _refusal(self, number: int, message: messages.Action) -> tuple[str, str] | None:
+        """Make the platform's checks, in its order; return the code and a sentence of the first that fails."""
+        expected, token = message.expected_seq, message.action.turn_token
+        checks = (
+            (self.status != "ended", messages.TABLE_ENDED, "this table has ended"),
+            (self.status != "waiting", messages.INVALID_TABLE_STATE, "the table waits for players"),
+            (expected in (None, self.seq), messages.STALE_SEQ, f"expected_seq is {expected}, but seq {self.seq}"),
+            (self.turn == number, messages.NOT_YOUR_TURN, f"seat {number} is not to act"),
+            (token == self.token, messages.INVALID_ACTION, "this turn_token was not issued for this turn"),
+        )
+        return next(((code, text) for fine, code, text in checks if not fine), None)
+
+    def _go_on(self) -> Sends:
+        """Show the table to all, fold for those who have left, and close the hand if it is over."""
+        return self._states() + self._fold_leavers() if self.playing else self._close_hand()
+
+    def _fold_leavers(self) -> Sends:
+        sends: Sends = []
+        while (turn := self.turn) is not None and self.seats[turn].leaving:
+            self.play(rules.Move(FOLD, 0), cause="left")
+            sends += self._states() if self.playing else self._close_hand()
+        return sends
+
+    def _close_hand(self) -> Sends:
+        results = view.results(self.table, None)
+        sends = self._states() + self._results(results)
+        self.hand_log = {
+            **self._log,
+            "board": self.board(),
+            "showdown": bool(self.table.showdown),
+            "results": [{**row, "stack": int(self.table.stack[row["seat"]])} for row in results],
+        }
+        for number in [number for number, seat in self.seats.items() if seat.leaving]:
+            self._free(number)
+        return sends
+
+    # One hand after another on one record.
+
+    @property
+    def turn(self) -> int | None:
+        """The seat to act; None where no hand is under way."""
+        return int(self.table.turn) if self.playing else None
+
+    def _deal(self) -> None:
+        """Deal the next hand to all seats but those that sit out, or wait for the big blind.
+
+        Only the chips that play are in the record.
+        """
+        table = self.table
+        dealer = self._let_back(self.seats)
+        for number, seat in self.seats.items():
+            chips = int(table.stack[number]) + seat.chips
+            seat.waits |= seat.out
+            table.stack[number], seat.chips = (0, chips) if seat.sits_out or seat.waits else (chips, 0)
+        if dealer is not None:
+            table.dealer = dealer
+        elif self.hand == 0:
+            table.dealer = min(number for number in self.seats if table.stack[number] > 0)
+        else:
+            table.dealer = rules.next_dealer(table)
+        if not self._seeded:
+            table.stream = secrets.randbits(64)
+        self.hand += 1
+        self.seq += 1
+        stacks = table.stack.tolist()
+        table.hand = 0  # to the rules, and to those who observe, every hand is an episode of one
+        rules.deal(table)
+        self._big_blind = self._left_of(int(table.small_seat), table.seated.nonzero()[0].tolist())[0]
+        self.seq += bool(table.done)  # blinds that put everybody all-in
+        self._open_turn()
+        self._log = {
+            "hand": self.hand,
+            "dealer": int(table.dealer),
+            "small_blind": int(table.small_blind),
+            "big_blind": int(table.big_blind),
+            "players": [
+                {"seat": n, "agent_id": one.agent_id, "name": one.name, "stack": stacks[n], "cards": self.cards(n)}
+                for n, one in sorted(self.seats.items())
+                if table.seated[n]
+            ],
+            "actions": [],
+        }
+
+    def _let_back(self, seats: Mapping[int, PokerSeat]) -> int | None:
+        """Let back the seat that waits for the big blind and is next to have it; or all, where fewer than two play.
+
+        Returns:
+            The dealer with which it has the big blind; None: it is no such seat's turn.
+        """
+        ready = [one for one, seat in seats.items() if not seat.sits_out and self.table.stack[one] + seat.chips]
+        play = [number for number in ready if not seats[number].waits]
+        due = ready if len(play) < 2 else [one for one in self._left_of(self._big_blind, ready)[:1] if one not in play]
+        for number in due:
+            seats[number].waits = False
+        return self._left_of(due[0], [*play, *due])[-3] if due and len(play) >= 2 else None
+
+    def _left_of(self, seat: int, numbers: Iterable[int]) -> list[int]:
+        """Return these seats in their order around the table, from the one left of `seat` to `seat` itself."""
+        return sorted(numbers, key=lambda number: (number - seat - 1) % self.game.seats)
+
+    def move(self, kind: str, payload: Mapping[str, Any]) -> rules.Move | ActionResult:
+        """Return the move that an action stands for, or why it is refused."""
+        return self.game.view.parse(self.table, ts.Action(kind, dict(payload)))
+
+    def play(self, move: rules.Move, **notes: Any) -> None:
+        """Play the acting seat's legal move, and open the next turn; the notes on it are for the log."""
+        table = self.table
+        phase = table.phase
+        rules.step(table, move)
+        self.seq += 1 if table.phase == phase else 2  # one more where a street opened or the hand ended
+        self._open_turn()
+        self._log["actions"].append(
+            {
+                "street": PHASES[phase],
+                "seat": int(table.last_seat),
+                "kind": KINDS[table.last_kind],
+                **({"amount": int(table.last_amount)} if table.last_amount else {}),
+                **{name: note for name, note in notes.items() if note},
+            }
+        )
+
+    def cards(self, seat: int) -> list[str]:
+        """Return the cards that a seat was dealt."""
+        return [card_name(card) for card in self.table.cards[seat].tolist()]
+
+    def board(self) -> list[str]:
+        """Return the cards on the board."""
+        return [card_name(card) for card in self.table.board[: self.table.board_count].tolist()]
+
+    def _open_turn(self) -> None:
+        self.playing = not self.table.done
+        self.token = self._new_token() if self.playing else ""
+
+    # A restart.
+
+    def snapshot(self) -> TableSnapshot:
+        """Return what survives a restart. A hand under way is void in it, and its stakes are returned."""
+        left = dict(self._left)
+        seats: dict[int, SavedSeat] = {}
+        for number, seat in self.seats.items():
+            chips = self.stack(number) + (int(self.table.committed[number]) if self.playing else 0)
+            if seat.leaving:
+                left[seat.agent_id] = chips
+            else:
+                seats[number] = SavedSeat(seat.agent_id, seat.name, chips)
+        dealer, stream = int(self.table.dealer), int(self.table.stream)
+        return TableSnapshot(self._options, "", self.hand, self.seq, dealer, stream, seats, left)
+
+    def restore(self, saved: TableSnapshot) -> None:
+        """Take up a table that was saved, in place of an empty one: it waits for its players to connect.
+
+        Raises:
+            ValueError: if it was saved with other rules.
+        """
+        if saved.options != self._options:
+            raise ValueError(f"the saved tables have other rules: {saved.options}; this host has {self._options}")
+        self.hand, self.seq, self.table.dealer = saved.hand, saved.seq + SEQ_GAP, saved.dealer
+        if self._seeded:
+            self.table.stream = saved.stream
+        self._left = dict(saved.left)
+        self.seats.update({number: PokerSeat(one.agent_id, one.name, one.chips) for number, one in saved.seats.items()})
+
+    # Small questions.
+
+    def _welcome(self, number: int) -> Outgoing[messages.ServerMessage]:
+        welcome = messages.Welcome(seat=number, agent_id=self.seats[number].agent_id, timeout=self._timeout)
+        return Outgoing(number, welcome)
+
+    def _error(self, number: int, code: str, message: str) -> Outgoing[messages.ServerMessage]:
+        return Outgoing(number, messages.Error(code=code, message=message))
+
+    def _states(self, receivers: Sequence[int] | None = None) -> Sends:
+        """Return the state for each receiver (None: all): what all see, its own cards, and its choices in its turn."""
+        table, playing, fields = self.table, self.playing, ("stack", "bet", "folded", "seated", "cards")
+        stacks, bets, folded, dealt, cards = (table[field].tolist() for field in fields)
+        players = {
+            number: messages.Player(
+                seat=number,
+                name=seat.name,
+                stack=stacks[number] + seat.chips,
+                bet=bets[number] if playing else 0,
+                folded=bool(folded[number] or seat.chips),
+                all_in=bool(playing and dealt[number] and not folded[number] and stacks[number] == 0),
+            )
+            for number, seat in sorted(self.seats.items())
+        }
+        last = None
+        if table.last_seat >= 0:
+            amount = int(table.last_amount) or None
+            last = messages.Last(seat=int(table.last_seat), kind=KINDS[table.last_kind], amount=amount)
+        public = messages.GameState(
+            seq=self.seq,
+            hand=self.hand,
+            phase=self.game.view.phase(table),  # type: ignore[arg-type]
+            board=self.board(),
+            pot=int(table.pot) if playing else 0,
+            players=list(players.values()),
+            dealer=int(table.dealer),
+            turn=self.turn,
+            last=last,
+            to_call=0,
+        )
+        sends: Sends = []
+        for receiver in self._receivers() if receivers is None else receivers:
+            state = public
+            if receiver in players and dealt[receiver]:
+                own = replace(players[receiver], cards=[card_name(card) for card in cards[receiver]])
+                state = replace(public, players=list({**players, receiver: own}.values()))
+            if receiver == public.turn:
+                state.to_call = to_call = int(table.to_call)
+                state.actions = [messages.Option(kind="fold"), messages.Option(kind="call" if to_call else "check")]
+                if table.raise_max > 0:
+                    least, most = int(table.raise_min), int(table.raise_max)
+                    state.actions.append(messages.Option(kind="raiseTo", min=least, max=most))
+                state.turn_token = self.token
+            sends.append(Outgoing(receiver, state))
+        return sends
+
+    def _results(self, rows: list[dict[str, Any]]) -> Sends:
+        """Return the end of the hand for each receiver, who sees its own cards too."""
+        sends: Sends = []
+        for receiver in self._receivers():
+            results = [
+                messages.Result(seat=row["seat"], cards=self.cards(receiver), won=row["won"])
+                if row["seat"] == receiver and not row.get("cards")
+                else messages.Result(**row)
+                for row in rows
+            ]
+            ended = messages.HandComplete(hand=self.hand, results=results, showdown=bool(self.table.showdown))
+            sends.append(Outgoing(receiver, ended))
+        return sends
+
+    # Programs that sit at the table.
+
+    def turn_state(self, number: int) -> ts.TurnState:
+        """Return the hand as a program in a seat sees it."""
+        state = self.game.turn_state(self.table, number)
+        state.game_state |= {"hand": self.hand, "hands": 1}
+        rows = [row for row in state.game_state["players"] if row["seat"] in self.seats]
+        state.game_state["players"] = [{**row, "name": self.seats[row["seat"]].name or row["name"]} for row in rows]
+        return state
+
+    def act(self, seat: int, action: ts.Action, notes: Mapping[str, Any]) -> ActionResult:
+        """Play the action of the seat to act, with its notes for the log. A refusal changes nothing."""
+        move = self.move(action.action_type, action.payload)
+        if isinstance(move, ActionResult):
+            return move
+        self.seats[seat].missed = self.seats[seat].idle = 0
+        self.play(move, **notes)
+        self._go_on()
+        return ts.accepted()
+
+    def _receivers(self) -> list[int]:
+        return [*(n for n in sorted(self.seats) if self.seats[n].connected), *([OBSERVERS] if self.observed else [])]
+
+    def _free(self, number: int) -> None:
+        self._left[self.seats[number].agent_id] = self.stack(number)
+        if len(self._left) > MOST_LEFT:
+            del self._left[next(iter(self._left))]
+        del self.seats[number]
+        for field in ("stack", "folded", "seated"):
+            self.table[field][number] = 0
+
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS agents (key_hash TEXT PRIMARY KEY, agent_id TEXT NOT NULL, name TEXT);
+CREATE TABLE IF NOT EXISTS tables (table_id TEXT PRIMARY KEY, snapshot BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS tokens (
+    token_hash TEXT PRIMARY KEY, table_id TEXT NOT NULL, seat INTEGER NOT NULL, agent_id TEXT NOT NULL
+);
+"""
+MOST_AGENTS = 10_000
+"""Agents that are remembered; beyond, the oldest without a seat is forgotten."""
+
+
+class Account(NamedTuple):
+    """An agent as registered."""
+
+    agent_id: str
+    name: str | None
+
+
+@dataclass
+class SeatToken:
+    """What a session token stands for. It expires when it has not been in use for a while; in use: never."""
+
+    table_id: str
+    seat: int
+    agent_id: str
+    expires: float
+
+
+class PokerStore(Database):
+    """One server's file. Every change raises `SaveError` if it cannot be saved.
+
+    Args:
+        path: of the file, which is made if need be; `IN_MEMORY`: none.
+        lifetime: seconds for which a token lives while no connection uses it.
+
+    Raises:
+        ValueError: if the file cannot be used, or another server uses it.
+    """
+
+    def __init__(self, path: str | PathLike[str] = IN_MEMORY, lifetime: float = 3600.0) -> None:
+        self.lasting, self._lifetime = path != IN_MEMORY, lifetime
+        self._tokens: dict[str, SeatToken] = {}  # by their hashes
+        super().__init__(path, SCHEMA, "tables")
+
+    # Tables.
+
+    def save_table(self, table_id: str, snapshot: TableSnapshot) -> None:
+        """Keep a table as it is now."""
+        change = "ON CONFLICT (table_id) DO UPDATE SET snapshot = excluded.snapshot"
+        self.write(f"INSERT INTO tables VALUES (?, ?) {change}", (table_id, msgspec.json.encode(snapshot)))
+
+    def drop_table(self, table_id: str) -> None:
+        """Forget a table and its tokens at the next start: who comes now is told that it has ended."""
+        with self.changes():
+            self.write("DELETE FROM tables WHERE table_id = ?", (table_id,))
+            self.write("DELETE FROM tokens WHERE table_id = ?", (table_id,))
+
+    def tables(self) -> list[tuple[str, TableSnapshot]]:
+        """Return the tables, oldest first.
+
+        Raises:
+            ValueError: if one cannot be read.
+        """
+        rows = self.read("SELECT table_id, snapshot FROM tables ORDER BY rowid")
+        try:
+            return [(table_id, msgspec.json.decode(data, type=TableSnapshot)) for table_id, data in rows]
+        except msgspec.MsgspecError as error:
+            raise ValueError(f"cannot read a saved table: {error}") from None
+
+    # Agents.
+
+    def register(self, name: str | None, seated: Set[str]) -> tuple[str, Account]:
+        """Register an agent and return its API key. Agents that are `seated`, by their ids, are not forgotten."""
+        account, api_key = Account(f"agt_{secrets.token_hex(8)}", name), f"key_{secrets.token_urlsafe(24)}"
+        with self.changes():
+            self.write("INSERT INTO agents VALUES (?, ?, ?)", (hashed(api_key), account.agent_id, name))
+            if self.read("SELECT COUNT(*) FROM agents").fetchone()[0] > MOST_AGENTS:
+                rows = self.read("SELECT agent_id FROM agents ORDER BY rowid")
+                oldest = next((agent_id for (agent_id,) in rows if agent_id not in seated), None)
+                self.write("DELETE FROM agents WHERE agent_id = ?", (oldest,))
+        return api_key, account
+
+    def agent_of(self, api_key: str) -> Account:
+        """Return the agent with this key.
+
+        Raises:
+            Refusal: UNAUTHORIZED, INVALID_API_KEY.
+        """
+        if not api_key:
+            raise Refusal(messages.UNAUTHORIZED, "this call needs the header Authorization: Bearer <api_key>")
+        row = self.read("SELECT agent_id, name FROM agents WHERE key_hash = ?", (hashed(api_key),)).fetchone()
+        if row is None:
+            raise Refusal(messages.INVALID_API_KEY, "no agent has this API key; POST /v1/agents gives one")
+        return Account(*row)
+
+    # Tokens of seats.
+
+    def restore_tokens(self) -> None:
+        """Take up the tokens that the file has kept."""
+        rows = self.read("SELECT token_hash, table_id, seat, agent_id FROM tokens")
+        self._tokens = {key: SeatToken(table, seat, agent, self.expiry()) for key, table, seat, agent in rows}
+
+    def expiry(self) -> float:
+        """Return when a token expires that is not used from now on."""
+        return time.monotonic() + self._lifetime
+
+    def issue(self, table_id: str, seat: int, agent_id: str) -> str:
+        """Return a new token of a seat, in place of those that the agent has there."""
+        self.revoke(table_id, agent_id)
+        token = secrets.token_urlsafe(24)
+        self.write("INSERT INTO tokens VALUES (?, ?, ?, ?)", (hashed(token), table_id, seat, agent_id))
+        self._tokens[hashed(token)] = SeatToken(table_id, seat, agent_id, self.expiry())
+        return token
+
+    def seat_of(self, token: str) -> SeatToken:
+        """Return what a token stands for.
+
+        Raises:
+            Refusal: UNAUTHORIZED, INVALID_SESSION, SESSION_EXPIRED.
+        """
+        if not token:
+            raise Refusal(messages.UNAUTHORIZED, "connect to …/v1/ws?token=<session_token>&format=agent")
+        if (seat_token := self._tokens.get(hashed(token))) is None:
+            raise Refusal(messages.INVALID_SESSION, "no seat has this session token; join a table to get one")
+        if seat_token.expires < time.monotonic():
+            raise Refusal(messages.SESSION_EXPIRED, "this session token has expired; join a table to get a new one")
+        return seat_token
+
+    def revoke(self, table_id: str, agent_id: str | None = None) -> None:
+        """Forget the tokens of a table, or those that one agent has there."""
+        for key, token in list(self._tokens.items()):
+            if token.table_id == table_id and agent_id in (None, token.agent_id):
+                del self._tokens[key]
+        self.write("DELETE FROM tokens WHERE table_id = ?1 AND agent_id = IFNULL(?2, agent_id)", (table_id, agent_id))
+
 
 logger = logging.getLogger(__name__)
 
@@ -111,7 +932,7 @@ class HostedTable:
         self._connections: dict[int, Connection] = {}
         self._timer: SessionTimer[PokerDue] = SessionTimer(self.ring)
         self._desertion: SessionTimer[Reason] = SessionTimer(self.end)
-        self._away: dict[int, asyncio.TimerHandle] = {}
+        self._away: dict[int, SessionTimer[int]] = defaultdict(lambda: SessionTimer(self._give_up))
         self._asleep = False
         self._written: Any = None  # the hand that was written last
         if saved is not None:
@@ -132,10 +953,9 @@ class HostedTable:
         sends = self.session.leave(seat)
         with suppress(SaveError):  # a token of a seat that is free opens nothing
             self._store.revoke(self.table_id, agent_id)
-        self._came_back(seat)
+        self._away[seat].stop()
         self._report("left", seat=seat, agent_id=agent_id)
-        connection = self._connections.pop(seat, None)
-        if connection is not None:
+        if (connection := self._connections.pop(seat, None)) is not None:
             connection.close()
         self._deliver(sends)
 
@@ -143,7 +963,7 @@ class HostedTable:
         """Give a seat a connection; the newest wins."""
         older = self._connections.get(seat)
         self._connections[seat] = connection
-        self._came_back(seat)
+        self._away[seat].stop()
         if older is not None:
             older.close()
         self._deliver(self.session.connect(seat))
@@ -155,18 +975,6 @@ class HostedTable:
             self.session.disconnect(seat)
             self._deliver([])
             self._expect(seat, self._times.away)
-
-    def connect_observer(self, connection: Connection) -> None:
-        """Let a connection look on."""
-        self.observers.add(connection)
-        self.session.observed = True
-        for _, message in self.session.news(OBSERVERS):
-            connection.send(messages.encode(message))
-
-    def disconnect_observer(self, connection: Connection) -> None:
-        """Note that an observer is gone."""
-        self.observers.discard(connection)
-        self.session.observed = bool(self.observers)
 
     def connected(self, seat: int) -> bool:
         """Whether the seat has a connection."""
@@ -190,16 +998,11 @@ class HostedTable:
     def summary(self) -> dict[str, Any]:
         """Return what anyone may know of the table, as the platform lists it; empty seats are listed too."""
         session, options = self.session, self.session.game.options
-        seats = [
-            {
-                "seatId": number,
-                "agentId": None if seat is None else seat.agent_id,
-                "agentName": None if seat is None else seat.name,
-                "stack": 0 if seat is None else session.stack(number),
-                "isActive": seat is not None and not seat.leaving,
-            }
-            for number, seat in ((number, session.seats.get(number)) for number in range(session.game.seats))
-        ]
+        free: dict[str, Any] = {"agentId": None, "agentName": None, "stack": 0, "isActive": False}
+        seats = [{"seatId": number, **free} for number in range(session.game.seats)]
+        for number, seat in session.seats.items():
+            seats[number] |= {"agentId": seat.agent_id, "agentName": seat.name, "stack": session.stack(number)}
+            seats[number]["isActive"] = not seat.leaving
         return {
             "id": self.table_id,
             "status": session.status,
@@ -236,8 +1039,8 @@ class HostedTable:
         self._save()
         self._set_timers()
         if self.session.status == "ended" and self.ended_at is None:
-            for seat in list(self._away):
-                self._came_back(seat)
+            for clock in self._away.values():
+                clock.stop()
             self.ended_at = asyncio.get_running_loop().time()
             stacks = {seat.agent_id: self.session.stack(n) for n, seat in sorted(self.session.seats.items())}
             self._report("ended", reason=self.session.reason, hands=self.session.hand, stacks=stacks)
@@ -271,7 +1074,7 @@ class HostedTable:
         self._timer.stop()
         self._desertion.stop()
         for clock in self._away.values():
-            clock.cancel()
+            clock.stop()
 
     def _set_timers(self) -> None:
         """Set the timers to what the session waits for."""
@@ -301,20 +1104,14 @@ class HostedTable:
 
     def _expect(self, seat: int, seconds: float | None) -> None:
         """Free a seat that has no connection after so long; None: keep it."""
-        self._came_back(seat)  # an older clock
+        self._away[seat].stop()  # an older clock
         if seconds is not None and self.ended_at is None and not self._asleep:
-            self._away[seat] = asyncio.get_running_loop().call_later(seconds, self._give_up, seat, seconds)
+            self._away[seat].follow(seat, seconds)
 
-    def _came_back(self, seat: int) -> None:
-        if (clock := self._away.pop(seat, None)) is not None:
-            clock.cancel()
-
-    def _give_up(self, seat: int, seconds: float) -> None:
-        self._away.pop(seat, None)
-        if self.connected(seat) or seat not in self.session.seats:
-            return
-        logger.info("table %s: seat %d was away for %g s and is free", self.table_id, seat, seconds)
-        self.leave(seat)
+    def _give_up(self, seat: int) -> None:
+        if not self.connected(seat) and seat in self.session.seats:
+            logger.info("table %s: seat %d was away for too long and is free", self.table_id, seat)
+            self.leave(seat)
 
     def _report(self, kind: str, **fields: Any) -> None:
         try:
@@ -446,9 +1243,9 @@ class PokerHost(Server):
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
         return [
-            web.get("/v1/ws", self._play),
-            web.get("/v1/ws/observe/{table_id}", self._observe),
-            web.get("/v1/tables/{table_id}/watch", self._observe),
+            web.get("/v1/ws", partial(self._upgraded, self._serve_seat)),
+            web.get("/v1/ws/observe/{table_id}", partial(self._upgraded, self._serve_observer)),
+            web.get("/v1/tables/{table_id}/watch", partial(self._upgraded, self._serve_observer)),
             web.post("/v1/agents", self._register),
             web.post("/v1/tables/auto-join", self._join),
             web.post("/v1/tables/{table_id}/join", self._join),
@@ -531,8 +1328,8 @@ class PokerHost(Server):
 
     # WebSocket.
 
-    async def _play(self, request: web.Request) -> web.WebSocketResponse:
-        return await self.upgrade(request, partial(self._serve_seat, request))
+    async def _upgraded(self, serve: Callable[..., Any], request: web.Request) -> web.WebSocketResponse:
+        return await self.upgrade(request, partial(serve, request))
 
     def admit(self, token: str) -> SeatToken:
         """Return the table and the seat of a session token.
@@ -567,11 +1364,8 @@ class PokerHost(Server):
             if not table.connected(seat):
                 token.expires = self.store.expiry()
 
-    async def _observe(self, request: web.Request) -> web.WebSocketResponse:
-        """Let somebody look on: every state without cards, every result; nothing that is sent is played."""
-        return await self.upgrade(request, partial(self._serve_observer, request))
-
     async def _serve_observer(self, request: web.Request, connection: Connection) -> None:
+        """Let somebody look on: every state without cards, every result; nothing that is sent is played."""
         try:
             table = self._named(request)
             admitted, victim = self._watchers.take(connection, client_of(request))
@@ -582,13 +1376,17 @@ class PokerHost(Server):
         except Refusal as refusal:
             return _close_refused(connection, refusal)
         try:
-            table.connect_observer(connection)
+            table.observers.add(connection)
+            table.session.observed = True
+            for _, message in table.session.news(OBSERVERS):
+                connection.send(messages.encode(message))
             if table.ended_at is not None:
                 connection.close()
             async for _ in connection.messages(partial(_send_error, connection)):
                 _send_error(connection, messages.NOT_SEATED, "you look on; join a table to play")
         finally:
-            table.disconnect_observer(connection)
+            table.observers.discard(connection)
+            table.session.observed = bool(table.observers)
             self._watchers.free(connection)
 
     # REST.

@@ -12,6 +12,8 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from ..common.client import Unknown, decoded
+
 REAL_MONEY = "REAL_MONEY"
 """Our own code, for a table that plays for real money without our leave."""
 ERROR_CODES = (
@@ -254,13 +256,6 @@ class Ping(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="ping
     payload: Timestamp | None = None
 
 
-class Unknown(Struct):
-    """A message that could not be read: its ``type`` ("" if it has none) and the reason in words."""
-
-    type: str
-    reason: str
-
-
 class OfferedKind(Struct):
     """All that an `UnreadTurn` knows of an offer."""
 
@@ -322,18 +317,14 @@ def decode_client(data: Any) -> ClientMessage | Unknown:
 
 
 def _decode(data: Any, kind: Any, tolerant: Any = Any) -> Any:
-    tag = ""
-    try:
-        fields = msgspec.json.decode(data) if isinstance(data, (str, bytes, bytearray)) else data
-        if isinstance(fields, dict) and isinstance(fields.get("type"), str):
-            tag = fields["type"]
+    def convert(fields: Any) -> Any:
         fields = _unwrapped(fields)
         try:
             return msgspec.convert(fields, kind)
         except msgspec.ValidationError:
             return msgspec.convert(_repaired(fields, tolerant), kind)
-    except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
-        return Unknown(tag, str(error))
+
+    return decoded(data, convert)
 
 
 def _whole(value: Any) -> int | None:

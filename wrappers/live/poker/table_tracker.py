@@ -69,11 +69,8 @@ def acted_between(now: ComparedState, was: ComparedState) -> bool:
     """Return whether somebody acted between two states, which some servers give the same seq."""
     seats = now.stacks.keys() & was.stacks.keys()
     moved = any((now.stacks[seat], now.bets[seat]) != (was.stacks[seat], was.bets[seat]) for seat in seats)
-    return (
-        moved
-        or (now.phase, now.turn) != (was.phase, was.turn)
-        or not now.folded <= was.folded | now.stacks.keys() - seats
-    )
+    passed = (now.phase, now.turn) != (was.phase, was.turn)
+    return moved or passed or not now.folded <= was.folded | now.stacks.keys() - seats
 
 
 Betting = tuple[HistoryEntry, int]
@@ -113,14 +110,11 @@ class TableTracker:
     def update(self, state: GameState) -> None:
         """Take in the next state."""
         players = {player.seat: player for player in state.players}  # a seat that comes twice counts once
-        now = ComparedState(
-            seq=state.seq,
-            phase=state.phase,
-            turn=state.turn if isinstance(state.turn, int) else None,
-            stacks={seat: player.stack for seat, player in players.items()},
-            bets={seat: player.bet for seat, player in players.items()},
-            folded={seat for seat, player in players.items() if player.folded},
-        )
+        stacks = {seat: player.stack for seat, player in players.items()}
+        bets = {seat: player.bet for seat, player in players.items()}
+        folded = {seat for seat, player in players.items() if player.folded}
+        turn = state.turn if isinstance(state.turn, int) else None
+        now = ComparedState(state.seq, state.phase, turn, stacks, bets, folded)
         previous, self._now = self._now, now
         if state.dealer is not None and state.dealer >= 0:
             self._dealer = state.dealer

@@ -14,7 +14,6 @@ replay, and hands of hold'em as PHH. The log of a match says all: therefore noth
 import asyncio
 import logging
 import secrets
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -40,11 +39,10 @@ from ...replay.log_reader import moments
 from ...replay.page import page
 from ...replay.phh_writer import phhs
 from ..common.clock import Deadline, Outgoing, SessionTimer, TimeBanks
-from ..common.connection import Connection, ConnectionLimits
 from ..common.limits import Admit, Pace, admit_by_token, client_of, folded, problem_of, same_token
 from ..common.match_session import MatchLimits, MatchSession
 from ..common.player import Player, Turn
-from ..common.server import HEADERS, Server, ServerSettings, page_routes
+from ..common.server import HEADERS, Connection, ConnectionLimits, Server, ServerSettings, page_routes
 from . import messages
 from .messages import Error, State
 
@@ -97,14 +95,6 @@ class TableResult:
     episodes: int = 1
 
 
-OnResult: TypeAlias = Callable[[TableResult], None]
-"""Called with the result of a match."""
-
-
-def ignored(result: TableResult) -> None:
-    """Tell nobody of a result."""
-
-
 def log_of(events: Iterable[Mapping[str, Any]]) -> bytes:
     """Return the log of these events, as `MatchLog` writes it; empty if it is too long."""
     lines = Lines()
@@ -116,7 +106,7 @@ class EndedMatches:
     """Answers with the files of matches. A replay or hands are made once, in a thread, one at a time."""
 
     def __init__(self) -> None:
-        self._made: OrderedDict[tuple[bytes, str], bytes] = OrderedDict()
+        self._made: dict[tuple[bytes, str], bytes] = {}  # the latest last
         self._one_at_a_time = asyncio.Lock()
         self._pace = Pace(MADE, MADE_AT_ONCE)
 
@@ -139,17 +129,15 @@ class EndedMatches:
 
     async def _make(self, address: str, log: bytes, file: str, title: str) -> bytes:
         async with self._one_at_a_time:
-            if (log, file) not in self._made:
+            if (made := self._made.pop((log, file), None)) is None:
                 if self._pace.wait(address) is None:
                     why, wait = "too many replays of this address; try again later", {"Retry-After": f"{1 / MADE:g}"}
                     raise web.HTTPTooManyRequests(text=why, headers=wait)
-                self._made[log, file] = await asyncio.to_thread(
-                    _replay if file == "replay.html" else _hands, log, title
-                )
-            self._made.move_to_end((log, file))
+                made = await asyncio.to_thread(_replay if file == "replay.html" else _hands, log, title)
+            self._made[log, file] = made
             if len(self._made) > KEPT:
-                self._made.popitem(last=False)
-            return self._made[log, file]
+                del self._made[next(iter(self._made))]
+            return made
 
 
 def _replay(log: bytes, title: str) -> bytes:
@@ -176,9 +164,9 @@ Sends: TypeAlias = list[Outgoing[messages.ServerMessage]]
 
 
 class TableDue(NamedTuple):
-    """The pending turn: its number, its seat, and whether a program or a person has to answer.
+    """The pending turn: its number, its seat, and whether a program, a person or one who is away has to answer.
 
-    The I/O shell may say that the person is away. ``nobody``: the table goes on by itself after a pause, in seconds.
+    ``nobody``: the table goes on by itself after a pause, in seconds.
     """
 
     who: Literal["program", "person", "away", "nobody"]
@@ -266,8 +254,8 @@ class TableHostSession:
         self._latest: dict[Client, tuple[int | None, messages.State]] = {}
         self._before = 0  # turns of earlier matches
         self._timeout = timeout
-        self._seeds = np.random.SeedSequence(seed)
-        self._admit = admit or admit_by_token(None, "")
+        self._seed, self._seeds = seed, np.random.SeedSequence(seed)
+        self._admit = admit or (lambda name, token: None)
         self._pictures = pictures
         self._failed: set[str] = set()  # what the game could not make
 
@@ -283,8 +271,9 @@ class TableHostSession:
         """The pending turn. If the value is equal, the timer continues."""
         if self.status != "running":
             return None
-        seat = self.game.agents.index(self.match.turn)
-        return TableDue("program" if self.seats[seat].program else "person", seat, self.turn)
+        number = self.game.agents.index(self.match.turn)
+        seat = self.seats[number]
+        return TableDue("program" if seat.program else "person" if seat.here else "away", number, self.turn)
 
     def connect(self, client: Client) -> Sends:
         """Add a client as an observer."""
@@ -294,8 +283,7 @@ class TableHostSession:
     def disconnect(self, client: Client) -> Sends:
         """Remove a client's connection. It keeps its seat, where the timer plays the safe action."""
         self._latest.pop(client, None)
-        seat = self._clients.pop(client, None)
-        if seat is None:
+        if (seat := self._clients.pop(client, None)) is None:
             return []
         self.seats[seat].client = None
         return self._seatings()
@@ -319,8 +307,7 @@ class TableHostSession:
                 return [Outgoing(client, messages.Pong(watchers=self.watchers))]
             case messages.Sit():
                 return self._sit(client, message)
-        seat = self._clients[client]
-        if seat is None:
+        if (seat := self._clients[client]) is None:
             return [_error(client, messages.NOT_SEATED, "you look on; sit down to play")]
         match message:
             case messages.Act():
@@ -375,13 +362,11 @@ class TableHostSession:
                 return self._come_back(client, number)
         if wish.token is not None and wish.name is None:
             return [_error(client, messages.INVALID_TOKEN, "the seat was given to somebody else")]
-        problem = self._admit(wish.name, wish.access_token)
-        if problem is not None:
+        if (problem := self._admit(wish.name, wish.access_token)) is not None:
             return [_error(client, messages.UNAUTHORIZED, problem)]
         if wish.name is None:
             return [_error(client, messages.VALIDATION_ERROR, "give a name to sit down")]
-        problem = problem_of(wish.name)
-        if problem is not None:
+        if (problem := problem_of(wish.name)) is not None:
             return [_error(client, messages.VALIDATION_ERROR, problem)]
         taken = {folded(seat.name) for number, seat in enumerate(self.seats) if seat.name and not self._free(number)}
         if folded(wish.name) in taken:
@@ -401,8 +386,7 @@ class TableHostSession:
 
     def _come_back(self, client: Client, number: int) -> Sends:
         sends: Sends = []
-        before = self.seats[number].client
-        if before is not None:
+        if (before := self.seats[number].client) is not None:
             self._clients[before] = None
             sends = [Outgoing(before, messages.Unseated(reason="replaced")), *self._states([before])]
         return sends + self._attach(client, number)
@@ -450,9 +434,8 @@ class TableHostSession:
     def _act(self, client: Client, seat: int, message: messages.Act) -> Sends:
         before = self.turn
         waits = self.due is not None and self.due.seat != seat
-        hidden = (
-            waits and self.game.visible_turn(self._referee.table, seat) is None
-        )  # whose turn it is, and its number too
+        # Whose turn it is may be hidden, and its number too.
+        hidden = waits and self.game.visible_turn(self._referee.table, seat) is None
         if self.match is None:
             result = ts.refused(ts.MATCH_NOT_RUNNING, "the match has not begun")
         elif message.turn != before and not hidden:
@@ -621,18 +604,13 @@ class TableHost(Server):
         seed: int | None = None,
         server: ServerSettings | None = None,
         admit: Admit | None = None,
-        on_result: OnResult = ignored,
+        on_result: Callable[[TableResult], None] = lambda result: None,
         log: MatchLog | None = None,
     ) -> None:
-        if not 0 < timeout < 2**30:
-            raise ValueError(f"timeout={timeout}: seconds for a turn, above 0")
+        seconds("timeout", timeout)
         seconds("time_bank", time_bank, above=False)
-        super().__init__(
-            server,
-            check_host=True,
-            connection_limits=ConnectionLimits(message=MESSAGE_LIMIT, rate=RATE),
-            most_connections=MOST_CLIENTS,
-        )
+        limits = ConnectionLimits(message=MESSAGE_LIMIT, rate=RATE)
+        super().__init__(server, check_host=True, connection_limits=limits, most_connections=MOST_CLIENTS)
         self.session = self.new_session(
             game,
             [None if player is None else player[0] for player in players],
@@ -672,11 +650,8 @@ class TableHost(Server):
         options = {name: value for name, value in game.options.items() if name != "figure"}
         facts = {"game": game.name, "page": game.name if own else "any", "seats": game.seats, "lobby": self._in_lobby}
         facts |= {"unit": game.payoffs.reward_name, "options": options, "rules": how_to_play(game)}
-        facts |= {
-            "meanings": meanings_of_words(game),
-            "unset": _unset(game),
-            "own": default_parts(game.view) is not None,
-        }
+        facts |= {"meanings": meanings_of_words(game), "unset": _unset(game)}
+        facts |= {"own": default_parts(game.view) is not None}
         return [
             web.get("/ws", partial(self.upgrade, live=self._serve)),
             web.get("/ended/{file}", self._ended_file),
@@ -729,7 +704,7 @@ class TableHost(Server):
 
         A turn has one deadline. While its person is away the turn ends earlier; a return does not move the deadline.
         """
-        due = None if self._stopping else self._due()
+        due = None if self._stopping else self.session.due
         begins = due is None or self._turn is None or due[1:] != self._turn[0][1:]
         if begins:
             self._next_turn(due)
@@ -759,14 +734,6 @@ class TableHost(Server):
             time = due.pause if due.who == "nobody" else self._timeouts["person" if player else "program"]
             self._turn = due, Deadline.after(time + (self._banks.left(player) if player else 0.0)), player
 
-    def _due(self) -> TableDue | None:
-        """Return the pending turn; of a person without a page it is "away", where the others have less time."""
-        due = self.session.due
-        away = due is not None and due.who == "person" and not self.session.seats[due.seat].here
-        if due is None or not away or self._timeouts["person"] <= self._timeouts["away"]:
-            return due
-        return due._replace(who="away")
-
     async def _ask(self, due: TableDue) -> None:
         """Ask a program until its turn is over: it may send messages first and decide later."""
         deadline = self._timer.deadline
@@ -792,8 +759,7 @@ class TableHost(Server):
 
     def _write(self) -> None:
         """Write the new events to the log."""
-        match = self.session.match
-        if match is None:
+        if (match := self.session.match) is None:
             return
         written = self._written[1] if self._written[0] is match else 0
         for number, event in enumerate(match.events[written:], written):
@@ -826,8 +792,7 @@ def _unset(game: Game) -> list[str]:
 
     They begin each episode at −1 in all entries, and nothing lower is in them in some random episodes.
     """
-    view = default_parts(game.view)
-    if view is None:
+    if (view := default_parts(game.view)) is None:
         return []
     table, generator = game.tables(1)[0], np.random.default_rng(0)
     names = [name for name in view.fields if np.asarray(table[name]).dtype.kind == "i" and np.size(table[name])]

@@ -15,12 +15,10 @@ from ....envs.holdem import picture, view
 from ....envs.holdem.view import Player
 from ...agents.base import Agent
 from ..common.limits import same_token
-from ..poker.host_session import PokerHostSession, PokerRules
+from ..poker.host import OPTIONS, PokerHostSession, PokerRules
 from . import messages
 from .host import Client, PlayerResult, Sends, TableDue, TableHost, TableHostSession, TableResult, log_of
 
-OPTIONS = {"small_blind": "small_blind", "big_blind": "big_blind", "stacks": "stack", "raise_cap": "raise_cap"}
-"""The options of hold'em that a poker table has, and their names there."""
 NOTES = ("probabilities", "value", "think")
 """The notes of a program on its action that the log of a hand has."""
 MOST_HANDS = 500
@@ -92,21 +90,15 @@ class PokerMatch:
         turn, pot = (game.turn, game.pot) if poker.playing else (None, 0)
         hands = poker.rules.hands or 1
         game = replace(game, seat=seat, hand=poker.hand, hands=hands, players=players, pot=pot, turn=turn)
+        agent_id = "" if seat is None else poker.game.agents[seat]
         mine = turn is not None and turn == seat
-        over = bool(table.done) and not poker.playing
-        reason = "showdown" if table.showdown else "fold"
-        return TurnState(
-            match_id=self.match_id,
-            game_id=poker.game.id,
-            agent_id="" if seat is None else poker.game.agents[seat],
-            phase=game.phase,
-            is_my_turn=mine,
-            current_turn_agent_id=self.turn,
-            game_state=game.to_dict(),
-            allowed_actions=view.allowed(game, seat, game.phase) if mine and seat is not None else [],
-            game_over=over,
-            outcome={"reason": reason, "results": view.results(table, own)} if over else None,
-        )
+        state = TurnState(self.match_id, poker.game.id, agent_id, game.phase, mine, self.turn, game.to_dict())
+        if mine and seat is not None:
+            state.allowed_actions = view.allowed(game, seat, game.phase)
+        if table.done and not poker.playing:
+            reason = "showdown" if table.showdown else "fold"
+            state.game_over, state.outcome = True, {"reason": reason, "results": view.results(table, own)}
+        return state
 
     def _player(self, player: Player) -> Player:
         """Return a player with its name and chips at the table; a newcomer plays from the next hand on."""
@@ -120,30 +112,22 @@ class PokerTableSession(TableHostSession):
     """A table of hold'em, without I/O: people come, leave and sit out during a match.
 
     Args:
-        game, programs, seed, options: see `TableHostSession`.
+        args, options: see `TableHostSession`.
         rules: the rules.
         pauses: see `PokerTable`.
     """
 
-    def __init__(
-        self,
-        game: Game,
-        programs: Sequence[str | None],
-        *,
-        rules: PokerRules,
-        pauses: tuple[float, float, float],
-        seed: int | None,
-        **options: Any,
-    ) -> None:
-        super().__init__(game, programs, pictures=[game.renderer.picture, picture.small_picture], **options)
-        self._rules, self._pauses, self._seed = rules, pauses, seed
+    match: PokerMatch
+
+    def __init__(self, *args: Any, rules: PokerRules, pauses: tuple[float, float, float], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._rules, self._pauses = rules, pauses
         self._marks: dict[int, tuple[bool, bool]] = {}  # as they were sent
 
     @property
     def poker(self) -> PokerHostSession:
         """The hands of the latest match; there is one."""
-        session: PokerHostSession = self.match.poker
-        return session
+        return self.match.poker
 
     @property
     def due(self) -> TableDue | None:
@@ -183,7 +167,7 @@ class PokerTableSession(TableHostSession):
         if self.status == "running" and number in self.poker.seats:
             self.poker.connect(number)  # silent no longer
         elif self.status == "running":
-            self.match.join(number, self.seats[number].name)
+            self.match.join(number, self.seats[number].name or "")
             self.seats[number].dealt = True
         return super()._attach(client, number) + (self._states(self._clients) if self.match else [])
 
@@ -199,8 +183,7 @@ class PokerTableSession(TableHostSession):
         return self._go_on()
 
     def _seen(self, seat: int | None) -> TurnState:
-        state: TurnState = self.match.shown(seat)
-        return state
+        return self.match.shown(seat)
 
     def _drawn(self, state: TurnState) -> list[TurnState]:
         return [state]  # what others folded stays theirs
@@ -253,7 +236,7 @@ class PokerTable(TableHost):
         if not isinstance(game.options["stacks"], int):
             raise ValueError(f"stacks={game.options['stacks']}: at a poker table all begin with the same stack")
         options = {kept: game.options[name] for name, kept in OPTIONS.items()}
-        self._rules = PokerRules(seats=game.seats, min_players=game.seats, hands=hands, rebuy=rebuy, **options)
+        self._rules = PokerRules(min_players=game.seats, hands=hands, rebuy=rebuy, **options)
         self._pauses = pauses
         self._hands = PokerHands([])
         self._won: dict[str, int] = {}  # chips since the latest result, by name
@@ -262,6 +245,7 @@ class PokerTable(TableHost):
 
     def new_session(self, game: Game, programs: Sequence[str | None], **options: Any) -> PokerTableSession:
         """See `TableHost`."""
+        options |= {"pictures": [game.renderer.picture, picture.small_picture]}
         return PokerTableSession(game, programs, rules=self._rules, pauses=self._pauses, **options)
 
     async def closing(self) -> None:
@@ -272,8 +256,7 @@ class PokerTable(TableHost):
             self._end()
 
     def _write(self) -> None:
-        match = self.session.match
-        if match is None:
+        if (match := self.session.match) is None:
             return
         if match is not self._written[0]:
             self._written = match, 0

@@ -11,7 +11,6 @@ import contextlib
 import itertools
 import logging
 import secrets
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
@@ -25,13 +24,14 @@ from yarl import URL
 from ....envs import Game, Match, streams
 from ....envs.core import turn_state as ts
 from ....envs.core.counted import counted
-from ....envs.core.options import seconds
+from ....envs.core.options import Checked, Seconds, SecondsOr0
 from ....envs.core.turn_state import Action, AgentResponse, TurnState, or_else
 from ....envs.tangram.view import TangramState
 from ...agents.answers import parse_typed
 from ...agents.base import Agent
+from ...agents.human import HumanAgent
 from ...logs.match_log import MatchLog, SafeMatchLog, describe_error, escaped
-from ..common.client import Backoff, Link, http_client, next_message, open_websocket, retry
+from ..common.client import Backoff, Link, Unknown, http_client, next_message, open_websocket, retry
 from ..common.clock import Deadline
 from ..common.player import Player
 from . import messages
@@ -76,14 +76,9 @@ class TangramHostSession:
         self._asked = False
 
     @property
-    def over(self) -> bool:
-        """Whether the match has ended."""
-        return bool(self.match.done)
-
-    @property
     def agents_turn(self) -> bool:
         """Whether the agent is to move."""
-        return not self.over and self.match.game.agents[self.match.turn] == self.agent
+        return not self.match.done and self.match.game.agents[self.match.turn] == self.agent
 
     # The person.
 
@@ -124,7 +119,7 @@ class TangramHostSession:
                 return [message]
             case Error():
                 return [self.skip(f"the agent says: {escaped(message.message, 200)}")] if self._asked else []
-            case messages.Unknown():
+            case Unknown():
                 refused = self._refuse(f"cannot be read: {message.reason}")
                 return [refused, self.skip(message.reason)] if self._asked and message.type == "play" else [refused]
             case _:
@@ -162,12 +157,9 @@ class TangramHostSession:
 
     def _board(self) -> dict[str, Any]:
         seen = TangramState.of(self.match.turn_state(self.agent))
-        return {
-            "objective": seen.objective,
-            "state": State(on_board=seen.on_board, off_board=seen.off_board),
-            "board_img": or_else(seen.board_img, None),
-            "drawer_img": or_else(seen.drawer_img, None),
-        }
+        images = {name: or_else(getattr(seen, name), None) for name in ("board_img", "drawer_img")}
+        state = State(on_board=seen.on_board, off_board=seen.off_board)
+        return {"objective": seen.objective, "state": state, **images}
 
 
 CONNECT_SECONDS = 10.0
@@ -200,7 +192,7 @@ class TangramResult:
 
 
 @dataclass
-class TangramHost:
+class TangramHost(Checked):
     """Plays matches with the agent at `url`.
 
     Attributes:
@@ -225,9 +217,9 @@ class TangramHost:
     url: str
     _: KW_ONLY
     dialect: Dialect = "documented"
-    answer: float = 30.0
-    feedback: float = 0.0
-    wait: float = 1.0
+    answer: Seconds = 30.0
+    feedback: SecondsOr0 = 0.0
+    wait: SecondsOr0 = 1.0
     log: MatchLog | None = None
     on_chat: Callable[[str], None] = lambda text: None
     results: list[TangramResult] = field(default_factory=list, init=False)
@@ -237,10 +229,7 @@ class TangramHost:
         """Check the values."""
         if URL(self.url).scheme not in ("ws", "wss") or not URL(self.url).host:
             raise ValueError(f"{self.url} is no address: give ws://… of the agent")
-        if self.dialect not in messages.DIALECTS:
-            raise ValueError(f"dialect={self.dialect!r}: choose from {', '.join(messages.DIALECTS)}")
-        for name in ("answer", "feedback", "wait"):
-            seconds(name, getattr(self, name), above=name == "answer")
+        super().__post_init__()
         self._match, self._log = Match(self.game), SafeMatchLog(self.log)
         self._driver: Player
         self._http: Any = None
@@ -273,7 +262,7 @@ class TangramHost:
         self.results.append(result)
         game = match.game
         self._log.write("match", game=game.id, options=game.options, seed=seed, match_id=match.match_id)
-        while not session.over:
+        while not match.done:
             result.turns += 1
             if session.agents_turn:
                 ended = await self._agents_turn(session)
@@ -293,7 +282,7 @@ class TangramHost:
                 await self._send(request)
             if not result.ok:
                 logger.warning("the person's answer is refused: %s", result.error_detail)
-            if session.over or session.agents_turn:
+            if session.match.done or session.agents_turn:
                 return
         session.play(Action("finish"), f"{ANSWERS} answers, and no finish")
 
@@ -379,19 +368,17 @@ class TangramHost:
                 logger.warning("the connection was lost: %s", describe_error(error))
 
 
-class Person:
+class Person(HumanAgent):
     """A person at a terminal: ``play Red [50,40] 45``, ``finish``, or ``say`` and a text for the agent.
 
     Args:
         game: the game.
-        source: the stream of answers, one per line (None: standard input).
-        screen: the stream for the board and the questions (None: standard output).
+        source, screen: see `HumanAgent`.
     """
 
     def __init__(self, game: Game, source: TextIO | None = None, screen: TextIO | None = None) -> None:
+        super().__init__(source, screen)
         self._game = game
-        self._source = source
-        self._screen = screen
 
     def respond(self, state: TurnState) -> AgentResponse:
         """Show the board and read an answer; ask again until it can be played.
@@ -402,10 +389,7 @@ class Person:
         tables, seat = self._game.view.load(state)
         self._write(f"{state.game_state['objective']}\n{self._game.renderer.text(tables[0], seat)}")
         while True:
-            self._write("play PIECE [x,y] rotation · finish · say …")
-            line = (self._source or sys.stdin).readline()
-            if not line:
-                raise EOFError("no more answers from the person at the terminal")
+            line = self._typed("play PIECE [x,y] rotation · finish · say …\n")
             word, _, rest = line.strip().partition(" ")
             if word == "say" and rest:
                 return AgentResponse(Action("message_only"), [ts.MessageIntent(ts.MessageScope.PUBLIC, rest)])
@@ -413,6 +397,3 @@ class Person:
                 return AgentResponse(parse_typed(line, state.allowed_actions))
             except ValueError as error:
                 self._write(str(error))
-
-    def _write(self, text: str) -> None:
-        print(text, file=self._screen or sys.stdout, flush=True)

@@ -20,17 +20,17 @@ from msgspec import Struct
 from ....envs.tangram.lattice import BOARD, PIECES, RASTER
 from ....envs.tangram.view import BoardPiece, DrawerPiece
 from ...logs.match_log import escaped
+from ..common.client import Unknown, decoded
 
 BOUNDARY = "BOUNDARY"
 """The entry of a piece's `collisions` for the edge of the board."""
-DIALECTS = ("documented", "godot")
-"""The forms that `encode` writes: the documented one, and that of the Godot game."""
 MESSAGE_LIMIT = 4 * 2**20
 """Most bytes of a message of the game, the size of its outbound buffer."""
 FARTHEST = 1e9
 """Largest coordinate of a position in board units; a larger one is refused."""
 
 Dialect: TypeAlias = Literal["documented", "godot"]
+"""The forms that `encode` writes: the documented one, and that of the Godot game."""
 Vector: TypeAlias = tuple[float, float]
 Timestamp: TypeAlias = str | float | None
 
@@ -106,13 +106,6 @@ class Error(_Message, kw_only=True, tag="error"):
     message: str
 
 
-class Unknown(Struct):
-    """A message that could not be read: its ``type`` ("" if it has none) and the reason in words."""
-
-    type: str
-    reason: str
-
-
 GameMessage: TypeAlias = PlayRequest | PlayFeedback | ChatRequest | Error
 AgentMessage: TypeAlias = Play | Finish | Chat | Error
 
@@ -130,32 +123,23 @@ def encode(message: GameMessage | AgentMessage, dialect: Dialect = "documented")
 
 def decode_game(data: Any) -> GameMessage | Unknown:
     """Return the message of a game from text, bytes, or parsed JSON. Never raises; see `Unknown`."""
-    return _decode(data, GameMessage)  # type: ignore[no-any-return]
+    message: GameMessage | Unknown = decoded(data, lambda fields: msgspec.convert(_documented(fields), GameMessage))
+    return message
 
 
 def decode_agent(data: Any) -> AgentMessage | Unknown:
     """Return the message of an agent from text, bytes, or parsed JSON. Never raises; see `Unknown`."""
-    return _decode(data, AgentMessage)  # type: ignore[no-any-return]
+    message: AgentMessage | Unknown = decoded(data, lambda fields: msgspec.convert(_documented(fields), AgentMessage))
+    return message
 
 
 # Reading.
 
 
-def _decode(data: Any, kind: Any) -> Any:
-    tag = ""
-    try:
-        fields = msgspec.json.decode(data) if isinstance(data, (str, bytes, bytearray)) else data
-        if not isinstance(fields, dict):
-            raise ValueError(f"a message is an object, not {_short(fields)}")
-        if isinstance(fields.get("type"), str):
-            tag = fields["type"]
-        return msgspec.convert(_documented(fields), kind)
-    except (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError) as error:
-        return Unknown(tag, str(error) or type(error).__name__)
-
-
-def _documented(fields: dict[str, Any]) -> dict[str, Any]:
+def _documented(fields: Any) -> dict[str, Any]:
     """Return a message of any dialect in the documented form."""
+    if not isinstance(fields, dict):
+        raise ValueError(f"a message is an object, not {_short(fields)}")
     readable = {key: value for key, value in fields.items() if value is not None and _readable(key, value)}
     match fields.get("type"):
         case "playRequest" | "playFeedback":
