@@ -18,8 +18,6 @@ from parlour.wrappers.policies.loading import make_policy
 
 from .base import Row, Seconds
 
-UNIFORM = 0.1
-"""The share of the other's range that is spread over all hands."""
 GOALS = {"river": 0.3, "turn": 4.0, "flop": 5.0}
 """Processor time of a decision; two threads share that of a turn."""
 EXACT = 800, 200
@@ -32,7 +30,7 @@ def search(seconds: Seconds) -> list[Row]:
     """Each street of its own, without a limit of time: seconds, best responses, and what is won from the blueprint."""
     table = game("holdem", seats=2)
     policy = make_policy("zoo:holdem-blueprint", table, seed=1)
-    resolving = HoldemResolving(table, policy, uniform_share=UNIFORM, turn_resolver=turn_resolver())
+    resolving = HoldemResolving(table, policy, turn_resolver=turn_resolver())
     resolving.warm_up()
     rows = []
     for street, goal in GOALS.items():
@@ -67,7 +65,7 @@ def search(seconds: Seconds) -> list[Row]:
 
 def reached(solved: Solved) -> NDArray[np.float64]:
     """Return the ranges with which the policy comes there: without the share that is spread over all hands."""
-    spread = np.array([[OWN_SHARE], [1.0]]) * UNIFORM
+    spread = np.array([[OWN_SHARE], [0.0]])
     return np.asarray(np.maximum(0.0, solved.ranges - spread / len(solved.tree.hands)) / (1 - spread), np.float64)
 
 

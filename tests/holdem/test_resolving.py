@@ -10,7 +10,8 @@ from needs import library
 from parlour import envs
 from parlour.envs.core.rng import streams
 from parlour.envs.holdem.ranges import HOLDINGS, weights_of
-from parlour.envs.holdem.table import CALL_ACTION, FLOP, FOLD_ACTION, LEAST_RAISE, RIVER, TURN
+from parlour.envs.holdem.rules import Move
+from parlour.envs.holdem.table import CALL_ACTION, FLOP, FOLD_ACTION, LEAST_RAISE, RAISE, RIVER, TURN
 from parlour.training.evaluation.exact import flat_tree
 from parlour.training.solving.resolving import HoldemResolving, ResolvingPolicy
 from parlour.training.solving.subgame import Resolver, betting, hand_values, mean_value, normalised
@@ -95,7 +96,7 @@ def test_the_solution_is_that_of_the_game_tree():
     table = begun(game)
     exact = solve(flat_tree(game), "cfr+", target=1e-5)
     river = betting(game, table, (1, 0))
-    ranges = HoldemResolving(game, Mixing(game), iterations=1, uniform_share=0).solve(table, endless).ranges
+    ranges = HoldemResolving(game, Mixing(game), iterations=1).solve(table, endless).ranges
     resolver = Resolver(river, ranges, 0)
     resolver.run(2_000)
     assert mean_value(river, 1, ranges, resolver.average(), best=True) == pytest.approx(exact.values[0], abs=1e-2)
@@ -111,13 +112,12 @@ def test_ranges_follow_from_what_the_policy_would_have_done():
         aces = [bool((table.cards[seat] >= 48).any()) for seat in range(2)]
         if aces == [True, False] and table.dealer == 0:
             break
-    solved = HoldemResolving(game, policy, iterations=1, uniform_share=0).solve(table, endless)
+    solved = HoldemResolving(game, policy, iterations=1).solve(table, endless)
     has_ace = (HOLDINGS[solved.tree.hands] >= 48).any(axis=1)
     players = int(table.turn), 1 - int(table.turn)
-    assert (solved.ranges[players.index(0)] > 0).tolist() == has_ace.tolist()
-    assert (solved.ranges[players.index(1)] > 0).tolist() == (~has_ace).tolist()
-    mixed = HoldemResolving(game, policy, iterations=1, uniform_share=0.1).solve(table, endless)
-    assert mixed.ranges.min(axis=1) == pytest.approx(np.array([1e-3, 0.1]) / len(has_ace))
+    assert solved.ranges[0].min() == pytest.approx(1e-3 / len(has_ace))  # of the own range a little is spread
+    assert (solved.ranges[players.index(0)] > 1e-3 / len(has_ace)).tolist() == has_ace.tolist()
+    assert (solved.ranges[players.index(1)] > 1e-3 / len(has_ace)).tolist() == (~has_ace).tolist()
 
 
 class Uniform(Even):
@@ -259,28 +259,31 @@ def test_the_policys_action_is_played_when_time_is_over(step, resolved):
 
 
 def test_after_a_solution_was_played_the_own_range_follows_from_it():
-    game = HEADS_UP
-    policy = make_policy("zoo:holdem", game, seed=1)
-    resolving = HoldemResolving(game, policy, iterations=60, uniform_share=0)
-    for seed in range(1, 40):
-        table = on_the_river(game, RaisesAces(game), seed)
-        chances = resolving.strategies(table, endless)
-        before = None if chances is None else resolving.solve(table, endless)
-        after = np.array([table], table.dtype).view(np.recarray)[0]
-        game.rules.play(after, CALL_ACTION)  # a check, and the other one bets
-        if before is None or after.done:
-            continue
-        game.rules.play(after, LEAST_RAISE + int(np.flatnonzero(game.mask(after, int(after.turn))[LEAST_RAISE:])[0]))
-        if not after.done:
-            break
-    else:
-        pytest.fail("no river began with a check that a solution makes")
-    then = resolving.solve(after, endless)
-    expected = before.ranges[0] * chances[before.tree.hands, CALL_ACTION]
-    np.testing.assert_allclose(then.ranges[0], expected / expected.sum(), atol=1e-6)
+    table = on_street(HEADS_UP, TURN)
+    seat, resolving = int(table.turn), HoldemResolving(HEADS_UP, Uniform(), iterations=20)
+    chances = resolving.strategies(table, endless)
+    while table.phase == TURN or table.turn != seat:
+        HEADS_UP.rules.play(table, CALL_ACTION)
+    then = resolving.solve(table, endless)
+    expected = chances[then.tree.hands, CALL_ACTION] / chances[then.tree.hands, CALL_ACTION].sum()
+    np.testing.assert_allclose(then.ranges[0], 0.999 * expected + 0.001 / len(expected), atol=1e-6)
     # Who did not play it takes the policy's own play.
-    other = HoldemResolving(game, policy, iterations=60, uniform_share=0).solve(after, endless)
+    other = HoldemResolving(HEADS_UP, Uniform(), iterations=20).solve(table, endless)
     assert np.abs(other.ranges[0] - then.ranges[0]).sum() > 0.01
+
+
+def test_a_river_is_solved_from_its_first_node_with_the_moves_that_were_made():
+    """The range with which the other player comes to the river does not follow from what it bets there."""
+    first, second = on_street(HEADS_UP, RIVER), on_street(HEADS_UP, RIVER)
+    policy = make_policy("zoo:holdem", HEADS_UP, seed=1)
+    seat = int(first.turn)
+    amount = int(HEADS_UP.rules.decode(second, LEAST_RAISE).amount) + 1  # of no action index
+    HEADS_UP.rules.step(second, Move(RAISE, amount))
+    resolving = HoldemResolving(HEADS_UP, policy, iterations=1)
+    before, after = resolving.solve(first, endless), resolving.solve(second, endless)
+    np.testing.assert_allclose(after.ranges[1], before.ranges[0], atol=1e-4)
+    assert after.tree.nodes.kind[0] == 1  # the other player has acted first
+    assert any(int(table.bet[seat]) == amount and int(table.turn) != seat for table in after.tree.tables)
 
 
 @pytest.mark.parametrize(("left", "seconds"), [(0.4, 0.2), (30.0, 1.0)])

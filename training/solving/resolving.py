@@ -1,9 +1,12 @@
 """Decisions after the flop between two players, solved again: ranges from the policy's probabilities, then CFR+.
 
 The policy's own probabilities tell how likely each hand would have played as it did. From these ranges the rest of the
-hand is solved, from the chips that are really in the pot. The other player may stop at the root with each hand for what
-it wins there if both play as the policy does (the gadget); so the solution does not give away hands that the ranges
-take for unlikely. The solution is played only if an exact best response to it wins no more than one to the policy.
+hand is solved, from the chips that are really in the pot. The river is solved from the first decision that the two have
+alone there, with the moves that were made since: what the other player bets on the river tells nothing of its range,
+so that no bet is answered as if only the policy's own hands made it. Beside its range, the other player comes with any
+hand (the gadget): with that it may stop at the root for what it wins there if both play as the policy does. So the
+solution does not give away hands that the range takes for unlikely. The solution is played only if an exact best
+response to it wins no more than one to the policy.
 
 A solution is played on to the end of its street, as long as the other player's amounts are in its tree. The player's
 own range follows from what it played. The river is solved with any policy that tells its probabilities, flop and turn
@@ -41,8 +44,10 @@ LEAST_ITERATIONS = 50
 """Iterations below which a solution is not played."""
 ITERATIONS = 300
 """Most iterations."""
-OWN_SHARE = 0.01
-"""How much less of the own range is spread over all hands than of the other's: just so that each has a strategy."""
+FIRST_ROOT = RIVER
+"""The street from which on the root is the first decision of the street, not the present one."""
+OWN_SHARE = 0.001
+"""The share of the own range that is spread over all hands, just so that each has a strategy."""
 BIAS = 5.0
 """How many times as often the other player folds, calls or raises after the flop, if it chooses so."""
 STREETS = {"flop": FLOP, "turn": TURN, "river": RIVER}
@@ -55,7 +60,7 @@ class Solved(NamedTuple):
     """The end of a hand that was solved again.
 
     Attributes:
-        tree: its betting tree. The player who decides at the root is player 0.
+        tree: its betting tree. The player whose decision was solved is player 0.
         ranges: float64[2, H], the weights of both players' hands.
         policy: float32[rows, H], the policy's strategy.
         solution: float32[rows, H], the solution.
@@ -89,6 +94,24 @@ class _Solution(NamedTuple):
         return chances
 
 
+class _Past(NamedTuple):
+    """A replayed hand.
+
+    Attributes:
+        now: the record now.
+        root: the record from which on it is solved; the same, or earlier on the street.
+        moves: those that were made since.
+        ranges: float64[2, 1326], at the root.
+        players: the two seats, first the one that acts now.
+    """
+
+    now: Any
+    root: Any
+    moves: list[Move]
+    ranges: Floats
+    players: tuple[int, int]
+
+
 class HoldemResolving:
     """Solves the end of a hand again at decisions after the flop; see `parlour.training.solving.resolving`.
 
@@ -96,8 +119,6 @@ class HoldemResolving:
         game: hold'em with its options. At a table of one hand per episode or of many.
         policy: a policy of the game that tells its probabilities.
         iterations: of CFR+, at most.
-        uniform_share: the share of the other's range that is spread over all hands, from 0 to 1; of the own range,
-            which is known, `OWN_SHARE` of it.
         first: the first street that is solved: flop, turn or river. With a policy that does not tell the probabilities
             of all its buckets at once, it is the river.
         turn_resolver: what solves trees of several boards without a depth limit: turns, and flops that face an all-in;
@@ -113,7 +134,6 @@ class HoldemResolving:
         policy: Any,
         *,
         iterations: int = ITERATIONS,
-        uniform_share: float = 0.1,
         first: str = "flop",
         turn_resolver: type[Resolver] = Resolver,
     ) -> None:
@@ -121,7 +141,7 @@ class HoldemResolving:
         probabilities = played(policy)
         if probabilities is None:
             raise ValueError(f"{type(policy).__name__} does not tell its probabilities: no ranges follow from its play")
-        self._game, self._iterations, self._uniform_share = game, iterations, uniform_share
+        self._game, self._iterations = game, iterations
         self._turn_resolver = turn_resolver
         self._encoder = game.encoders[encoder_of(policy, game)]
         self._probabilities: Probabilities = probabilities
@@ -149,7 +169,7 @@ class HoldemResolving:
         past = self._past(table, left)
         if past is None:
             return None
-        key = _key(past[0][0])
+        key = _key(past.now)
         if key not in self._solutions:
             solved = self._solve(past, left)
             if solved is not None and solved.after <= solved.before:
@@ -164,9 +184,9 @@ class HoldemResolving:
         past = self._past(table, left)
         return None if past is None else self._solve(past, left)
 
-    def _solve(self, past: tuple[Tables, Floats, tuple[int, int]], left: Callable[[], float]) -> Solved | None:
-        tables, weights, players = past
-        tree = betting(self._game, tables[0], players) if left() > 0 else None
+    def _solve(self, past: _Past, left: Callable[[], float]) -> Solved | None:
+        weights, players = past.ranges, past.players
+        tree = betting(self._game, past.root, players, past.moves) if left() > 0 else None
         if tree is None:
             return None
         if tree.limited:
@@ -176,8 +196,7 @@ class HoldemResolving:
             tree = limited
         ranges = weights[:, tree.hands]
         ranges /= ranges.sum(axis=1, keepdims=True)
-        spread = np.array([[OWN_SHARE], [1.0]]) * self._uniform_share
-        ranges = (1 - spread) * ranges + spread / len(tree.hands)
+        ranges[0] = (1 - OWN_SHARE) * ranges[0] + OWN_SHARE / len(tree.hands)
         policy = self._as_the_policy(tree, left)
         if policy is None:
             return None
@@ -223,22 +242,20 @@ class HoldemResolving:
         while len(self._solutions) > REMEMBERED:
             del self._solutions[next(iter(self._solutions))]
 
-    def _past(self, table: Any, left: Callable[[], float]) -> tuple[Tables, Floats, tuple[int, int]] | None:
-        """Return the replayed record, the ranges and both players; None where nothing is solved."""
+    def _past(self, table: Any, left: Callable[[], float]) -> _Past | None:
+        """Return the replayed hand; None where nothing is solved."""
         seats = [seat for seat in range(int(table.seats)) if table.seated[seat] and not table.folded[seat]]
         if not self._first_phase <= int(table.phase) <= RIVER or len(seats) != 2 or table.turn not in seats:
             return None
         players = int(table.turn), sum(seats) - int(table.turn)
-        replayed = None if table.cards[table.turn, 0] < 0 else self._replayed(table, players, left)
-        return None if replayed is None else (*replayed, players)
+        return None if table.cards[table.turn, 0] < 0 else self._replayed(table, players, left)
 
-    def _replayed(
-        self, table: Any, players: tuple[int, int], left: Callable[[], float]
-    ) -> tuple[Tables, Floats] | None:
-        """Return the record with the hand replayed, and both ranges float64[2, 1326]; None if they do not fit."""
+    def _replayed(self, table: Any, players: tuple[int, int], left: Callable[[], float]) -> _Past | None:
+        """Return the hand replayed; None if the record does not fit."""
         tables = self._begun(table)
         past = tables[0]
         ranges = self._first_ranges(players)
+        begun, moves = None, list[Move]()
         for street in range(4):
             for k in range(int(rules.log_first(table, street)), int(table.log_end[street])):
                 entry = int(table.log[k])
@@ -246,6 +263,10 @@ class HoldemResolving:
                 if past.done or left() <= 0 or int(past.turn) != seat or int(past.phase) != PREFLOP + street:
                     return None
                 move = Move(FOLD if kind == FOLD else RAISE if kind == RAISE else CALL, bet)
+                if begun is None and past.phase == table.phase >= FIRST_ROOT and (past.seated > past.folded).sum() == 2:
+                    begun = past.copy(), ranges.copy()
+                if begun is not None:
+                    moves.append(move)
                 if seat in players:
                     action = self._game.view.nearest(past, move)
                     alive = np.flatnonzero(ranges[players.index(seat)])
@@ -258,7 +279,8 @@ class HoldemResolving:
                         ranges[players.index(seat), alive] *= chances
                 self._game.rules.step(past, move)
         same = all(np.array_equal(past[name], table[name]) for name in ("committed", "bet", "stack", "folded", "board"))
-        return (tables, ranges) if same and int(past.turn) == players[0] else None
+        root, there = begun or (past, ranges)
+        return _Past(past, root, moves, there, players) if same and int(past.turn) == players[0] else None
 
     def _begun(self, table: Any) -> Tables:
         """Return a record with the same hand at its beginning; cards that are not known stay so."""

@@ -126,13 +126,14 @@ class Betting:
         return node if node < self.nodes.near else node + board * (len(self.action) - self.nodes.near)
 
 
-def betting(game: Game, table: Any, players: tuple[int, int]) -> Betting | None:
+def betting(game: Game, table: Any, players: tuple[int, int], path: Sequence[Any] = ()) -> Betting | None:
     """Return the betting tree from a decision on flop, turn or river; beyond a depth limit without `chances`.
 
     Args:
         game: hold'em; of its action indices the tree has those of `kept`.
         table: the record, one hand per episode. All others than `players` have folded.
         players: the two seats.
+        path: moves that were made from there on, on the same street. The tree has each, in place of the nearest index.
 
     Returns:
         None if there are more than `MOST_ROWS` rows.
@@ -145,7 +146,7 @@ def betting(game: Game, table: Any, players: tuple[int, int]) -> Betting | None:
     later = _later(free, 5 - dealt)
     boards = np.array([[*shown, *cards] for cards in later])
     tables, actions, ends = [root], [-1], list[tuple[int, float, int, int]]()
-    if not _grow(game, players, (tables, actions, ends), int(table.phase), MOST_ROWS):
+    if not _grow(game, players, (tables, actions, ends), int(table.phase), MOST_ROWS, path):
         return None
     way = dict[int, int]()
     for node in range(len(ends) if dealt == 3 else 0):
@@ -197,11 +198,17 @@ def _later(free: list[int], missing: int) -> list[tuple[int, ...]]:
 
 
 def _grow(
-    game: Game, players: tuple[int, int], tree: tuple[list[Any], list[int], list[Any]], last: int, most: int
+    game: Game,
+    players: tuple[int, int],
+    tree: tuple[list[Any], list[int], list[Any]],
+    last: int,
+    most: int,
+    path: Sequence[Any] = (),
 ) -> bool:
     """Add the nodes up to a street to tables, actions and (kind, amount, first, count); return whether they are few."""
     tables, actions, ends = tree
     first, second = players
+    moves, on_path = list(path), 0
     while len(ends) < len(tables):
         table = tables[len(ends)]
         if table.done:
@@ -215,13 +222,21 @@ def _grow(
             continue
         begun = int(tables[0].phase)
         menu = RAISES if begun == RIVER else FIRST_RAISES if int(table.phase) == begun else LATER_RAISES
-        legal = kept(game, table, menu)
+        legal, made, move = kept(game, table, menu), -1, None
+        if moves and len(ends) == on_path:
+            move = moves.pop(0)
+            made = int(game.view.nearest(table, move))
+            legal = sorted({*legal, made})
+            on_path = len(tables) + legal.index(made)
         if len(tables) + len(legal) > most:
             return False
         ends.append((players.index(int(table.turn)), 0.0, len(tables), len(legal)))
         for action in legal:
             child = table.copy()
-            game.rules.play(child, action)
+            if action == made:
+                game.rules.step(child, move)
+            else:
+                game.rules.play(child, action)
             tables.append(child)
             actions.append(action)
     return True
@@ -470,9 +485,9 @@ Rows = NDArray[np.float32]
 
 BOARDS = 12
 """Boards that an iteration visits in a tree from the turn; from the flop one."""
-SAFE = 1.0
-"""The share of the other player's range that may take what it is promised. Less is nearer to the exact value, but who
-knows the strategy bets with any hands where the range has few."""
+FREE = 1 / 3
+"""The weight of all hands alike beside the other player's range, with which it may take what it is promised. Less is
+nearer to the exact value, but who knows the strategy comes with any hands where the range has few."""
 DISCOUNT, WEIGHT = 1.5, 3
 """Powers of t, the iteration: regrets shrink by t^1.5 / (t^1.5 + 1), and a strategy counts as t^3."""
 
@@ -534,7 +549,8 @@ class Progress(NamedTuple):
     Attributes:
         ranges: float64[2, H], the weights of both players' hands.
         promised: float64[H], what the other player may take at the root in place of playing on.
-        follow: float64[3, H]: how likely it plays on; the regrets of playing on and of stopping.
+        gadget: float64[H], the weights of its hands that may, beside those of its range.
+        follow: float64[3, H]: how likely such a hand plays on; the regrets of playing on and of stopping.
         regrets, sums: float32[rows, H]; `sums` are of the weighed strategies.
         boards: int64[R], the order in which boards are visited.
         strategy, values: float32[N, H], overwritten; the second thread has its own.
@@ -543,6 +559,7 @@ class Progress(NamedTuple):
 
     ranges: Floats
     promised: Floats
+    gadget: Floats
     follow: Floats
     regrets: Rows
     sums: Rows
@@ -559,8 +576,8 @@ class Resolver:
         tree: its betting tree.
         ranges: float64[2, H], the weights of both players' hands.
         me: whose strategy is wanted, 0 or 1.
-        promised: float64[H], a value that the other player may take at the root with each of its hands, in place of
-            playing on; None: it always plays on.
+        promised: float64[H], a value that the other player may take at the root with each hand, in place of playing
+            on, where it does not come from its range; None: it always comes from its range.
         boards: how many boards an iteration visits.
     """
 
@@ -574,7 +591,7 @@ class Resolver:
         boards: int | None = None,
     ) -> None:
         count, hands = len(tree.action), len(tree.hands)
-        self.tree, self.iterations, self._me, self._safe = tree, 0, me, 0.0 if promised is None else SAFE
+        self.tree, self.iterations, self._me = tree, 0, me
         each = (1 if tree.limited else BOARDS) if boards is None else boards
         self._each = min(each, len(tree.boards))
         follow = np.zeros((3, hands))
@@ -582,6 +599,7 @@ class Resolver:
         self._progress = Progress(
             np.array(ranges, np.float64),
             np.zeros(hands) if promised is None else promised,
+            np.full(hands, (promised is not None) * FREE * ranges[1 - me].sum() / hands),
             follow,
             np.zeros((tree.rows, hands), np.float32),
             np.zeros((tree.rows, hands), np.float32),
@@ -590,14 +608,14 @@ class Resolver:
             np.zeros((count, hands), np.float32),
             np.zeros((2, count, hands), np.float32),
         )
-        self._second = Progress(*self._progress[:6], *(each.copy() for each in self._progress[6:]))
+        self._second = Progress(*self._progress[:7], *(each.copy() for each in self._progress[7:]))
         self._thread = ThreadPoolExecutor(1)
 
     def run(self, iterations: int) -> None:
         """Go on for so many iterations; each updates both players, and two threads share its boards."""
         nodes, more = self.tree.nodes, self._each // 2
         for half in range(2 * self.iterations, 2 * (self.iterations + iterations)):
-            step, begun = (half, self._me, self._safe, self._each), half // 2 * self._each
+            step, begun = (half, self._me, self._each), half // 2 * self._each
             other = more and self._thread.submit(visit, nodes, self._second, step, begun, begun + more)
             visit(nodes, self._progress, step, begun + more, begun + self._each)
             if other:
@@ -648,16 +666,16 @@ def normalise(nodes: Any, start: int, stop: int, player: int, shifts: Any, weigh
 def visit(nodes: Any, progress: Any, step: Any, start: int, stop: int) -> None:
     """Do a part of half an iteration: update a player on some boards, by their places in the order of visits.
 
-    `step`: the number of the half, `me`, `safe` (see `SAFE`), and how many boards an iteration visits.
+    `step`: the number of the half, `me`, and how many boards an iteration visits.
     """
-    half, me, safe, each = step
+    half, me, each = step
     player, near, count, size = half % 2, nodes.near, len(nodes.kind), len(nodes.order)
     strategy, won, reach, share = progress.strategy, progress.values, progress.reach, nodes.scale * size / each
     for one in range(2):
         if one != player or half == 0:  # the other strategy is that of the last half
             for h in range(won.shape[1]):
-                follow = 1.0 if one == me else 1.0 - safe * (1.0 - progress.follow[0, h])
-                reach[one, 0, h] = progress.ranges[one, h] * follow
+                free = 0.0 if one == me else progress.gadget[h] * progress.follow[0, h]
+                reach[one, 0, h] = progress.ranges[one, h] + free
             normalise(nodes, 0, near, one, (0, 0), progress.regrets, strategy)
             reaches(nodes, 0, near, 0, one, strategy, reach[one])
     won[:near] = 0.0
@@ -682,11 +700,11 @@ def finish(nodes: Any, progress: Any, step: Any) -> None:
     """Do the rest of half an iteration: update a player before the last cards are dealt, and how likely the other one
     plays on with each hand, in place of taking what was promised.
     """
-    half, me, safe, _ = step
+    half, me, _ = step
     player, near, won, follow = half % 2, nodes.near, progress.values, progress.follow
     values(nodes, (0, near, 0, -1), player, progress.reach[1 - player], progress.strategy, False, won)
     update(nodes, (0, near, 0), player, half // 2 + 1, progress.reach[player], progress)
-    for h in range(won.shape[1] if safe > 0 and player != me else 0):
+    for h in range(won.shape[1] if player != me else 0):
         promised = progress.promised[h]
         value = follow[0, h] * won[0, h] + (1.0 - follow[0, h]) * promised
         follow[1, h] = max(0.0, follow[1, h] + won[0, h] - value)

@@ -71,8 +71,8 @@ class GpuResolver(Resolver):
         self._beats = self._beats - self._beats.mT
         self._beats *= (self._holds @ self._holds.mT == 0) * self._alive[:, :, None] * self._alive[:, None, :]
         self._beats_early = self._beats.sum(dim=0)
-        self._ranges, self._promised, self._follow, self._regrets, self._sums = (
-            moved(each) for each in (kept.ranges, kept.promised, kept.follow, kept.regrets, kept.sums)
+        self._ranges, self._promised, self._gadget, self._follow, self._regrets, self._sums = (
+            moved(each) for each in (kept.ranges, kept.promised, kept.gadget, kept.follow, kept.regrets, kept.sums)
         )
 
     def run(self, iterations: int) -> None:
@@ -87,7 +87,7 @@ class GpuResolver(Resolver):
                 regrets = kept * self._regrets[rows] + won[rows] - won[self._parent[rows]]
                 self._regrets[rows] = regrets.clamp(min=0.0)
                 self._sums[rows] += t**WEIGHT * reach[player][rows]
-                if self._safe and player != self._me:
+                if player != self._me:
                     value = self._follow[0] * won[0].double() + (1.0 - self._follow[0]) * self._promised
                     self._follow[1] = (self._follow[1] + won[0].double() - value).clamp(min=0.0)
                     self._follow[2] = (self._follow[2] + self._promised - value).clamp(min=0.0)
@@ -113,7 +113,7 @@ class GpuResolver(Resolver):
         """Return the weights of both players' hands at every row."""
         reach = [torch.zeros_like(strategy) for _ in range(2)]
         reach[self._me][0] = self._ranges[self._me].float()
-        reach[1 - self._me][0] = (self._ranges[1 - self._me] * (1 - self._safe * (1 - self._follow[0]))).float()
+        reach[1 - self._me][0] = (self._ranges[1 - self._me] + self._gadget * self._follow[0]).float()
         for decided, dealt in zip(self._decided, self._dealt, strict=True):
             for player, rows in enumerate(decided):
                 parents = self._parent[rows]
