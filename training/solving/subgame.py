@@ -485,7 +485,7 @@ Rows = NDArray[np.float32]
 
 BOARDS = 12
 """Boards that an iteration visits in a tree from the turn; from the flop one."""
-FREE = 1 / 3
+FREE = 0.2
 """The weight of all hands alike beside the other player's range, with which it may take what it is promised. Less is
 nearer to the exact value, but who knows the strategy comes with any hands where the range has few."""
 DISCOUNT, WEIGHT = 1.5, 3
