@@ -102,7 +102,7 @@ def _live(console: Console, folder: Path, hands: int, seed: int, log: Path) -> T
     console.rule("3. Play live")
     console.print(
         f"Four programs join a table server and play {hands} hands: the policy, a policy that comes with Parlour (of "
-        f"the zoo), and the bots {' and '.join(SEATED)}. Both policies learned with two players; here are four."
+        f"the zoo), and the bots {' and '.join(SEATED)}. The trained policy learned with two players; here are four."
     )
     game = game_with("holdem", seats=4)
     agents = {"trained policy": agent(str(folder), game, seed), "zoo policy": agent("zoo:holdem", game, seed)}
