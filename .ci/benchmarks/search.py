@@ -64,9 +64,9 @@ def search(seconds: Seconds) -> list[Row]:
 
 
 def reached(solved: Solved) -> NDArray[np.float64]:
-    """Return the ranges with which the policy comes there: without the share that is spread over all hands."""
-    spread = np.array([[OWN_SHARE], [0.0]])
-    return np.asarray(np.maximum(0.0, solved.ranges - spread / len(solved.tree.hands)) / (1 - spread), np.float64)
+    """Return the ranges with which the policy comes there: its own without what is spread over all hands."""
+    own = np.maximum(0.0, solved.ranges[0] - OWN_SHARE / len(solved.tree.hands)) / (1 - OWN_SHARE)
+    return np.stack([own, solved.ranges[1]])
 
 
 def above_exact(solved: Solved) -> NDArray[np.float64]:

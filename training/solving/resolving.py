@@ -185,8 +185,7 @@ class HoldemResolving:
         return None if past is None else self._solve(past, left)
 
     def _solve(self, past: _Past, left: Callable[[], float]) -> Solved | None:
-        weights, players = past.ranges, past.players
-        tree = betting(self._game, past.root, players, past.moves) if left() > 0 else None
+        tree = betting(self._game, past.root, past.players, past.moves) if left() > 0 else None
         if tree is None:
             return None
         if tree.limited:
@@ -194,7 +193,7 @@ class HoldemResolving:
             if limited is None:
                 return None
             tree = limited
-        ranges = weights[:, tree.hands]
+        ranges = past.ranges[:, tree.hands]
         ranges /= ranges.sum(axis=1, keepdims=True)
         ranges[0] = (1 - OWN_SHARE) * ranges[0] + OWN_SHARE / len(tree.hands)
         policy = self._as_the_policy(tree, left)

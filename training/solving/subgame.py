@@ -549,7 +549,7 @@ class Progress(NamedTuple):
     Attributes:
         ranges: float64[2, H], the weights of both players' hands.
         promised: float64[H], what the other player may take at the root in place of playing on.
-        gadget: float64[H], the weights of its hands that may, beside those of its range.
+        free: the weight of each of its hands that may, beside those of its range.
         follow: float64[3, H]: how likely such a hand plays on; the regrets of playing on and of stopping.
         regrets, sums: float32[rows, H]; `sums` are of the weighed strategies.
         boards: int64[R], the order in which boards are visited.
@@ -559,7 +559,7 @@ class Progress(NamedTuple):
 
     ranges: Floats
     promised: Floats
-    gadget: Floats
+    free: float
     follow: Floats
     regrets: Rows
     sums: Rows
@@ -599,7 +599,7 @@ class Resolver:
         self._progress = Progress(
             np.array(ranges, np.float64),
             np.zeros(hands) if promised is None else promised,
-            np.full(hands, (promised is not None) * FREE * ranges[1 - me].sum() / hands),
+            0.0 if promised is None else FREE * float(ranges[1 - me].sum()) / hands,
             follow,
             np.zeros((tree.rows, hands), np.float32),
             np.zeros((tree.rows, hands), np.float32),
@@ -674,8 +674,8 @@ def visit(nodes: Any, progress: Any, step: Any, start: int, stop: int) -> None:
     for one in range(2):
         if one != player or half == 0:  # the other strategy is that of the last half
             for h in range(won.shape[1]):
-                free = 0.0 if one == me else progress.gadget[h] * progress.follow[0, h]
-                reach[one, 0, h] = progress.ranges[one, h] + free
+                beside = 0.0 if one == me else progress.free * progress.follow[0, h]
+                reach[one, 0, h] = progress.ranges[one, h] + beside
             normalise(nodes, 0, near, one, (0, 0), progress.regrets, strategy)
             reaches(nodes, 0, near, 0, one, strategy, reach[one])
     won[:near] = 0.0

@@ -71,8 +71,9 @@ class GpuResolver(Resolver):
         self._beats = self._beats - self._beats.mT
         self._beats *= (self._holds @ self._holds.mT == 0) * self._alive[:, :, None] * self._alive[:, None, :]
         self._beats_early = self._beats.sum(dim=0)
-        self._ranges, self._promised, self._gadget, self._follow, self._regrets, self._sums = (
-            moved(each) for each in (kept.ranges, kept.promised, kept.gadget, kept.follow, kept.regrets, kept.sums)
+        self._free = kept.free
+        self._ranges, self._promised, self._follow, self._regrets, self._sums = (
+            moved(each) for each in (kept.ranges, kept.promised, kept.follow, kept.regrets, kept.sums)
         )
 
     def run(self, iterations: int) -> None:
@@ -113,7 +114,7 @@ class GpuResolver(Resolver):
         """Return the weights of both players' hands at every row."""
         reach = [torch.zeros_like(strategy) for _ in range(2)]
         reach[self._me][0] = self._ranges[self._me].float()
-        reach[1 - self._me][0] = (self._ranges[1 - self._me] + self._gadget * self._follow[0]).float()
+        reach[1 - self._me][0] = (self._ranges[1 - self._me] + self._free * self._follow[0]).float()
         for decided, dealt in zip(self._decided, self._dealt, strict=True):
             for player, rows in enumerate(decided):
                 parents = self._parent[rows]
