@@ -32,7 +32,7 @@ nightly: coverage  ## each target in a fresh clone, coverage, all rules in plain
 	PARLOUR_FUZZ=1000000 $(BIN)/python -m pytest -n 4 -m "" --timeout=0 tests/live -k fuzz
 	PARLOUR_NIGHTLY=1 $(BIN)/python -m pytest -n 2 -m "" tests/core/test_cuda.py tests/test_laws.py
 	PARLOUR_NIGHTLY=1 $(BIN)/python -m pytest -n 2 -m nightly
-	PARLOUR_FLOOD=200000 $(BIN)/python -m pytest -n 3 -m "" --timeout=0 tests/live/test_hostile_floods*.py
+	PARLOUR_FLOOD=200000 $(BIN)/python -m pytest -n 3 -m "" --timeout=0 tests/live/test_hostile_floods.py
 	PARLOUR_ORACLE_HANDS=1000000 $(BIN)/python -m pytest -n auto -v -m "" --timeout=0 tests/holdem/test_pokerkit.py tests/replay/test_phh.py
 
 soak: $(VENV)/.dev  ## a host of poker and its agents for hours, with faults between them; ARGS="--hours 2" shortens it

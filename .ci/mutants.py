@@ -47,10 +47,10 @@ TESTS = {
     "envs/small/*": "tests/small/test_rules.py",
     "envs/werewolf/*": "tests/werewolf/test_werewolf.py",
     "envs/multi_issue_bargaining/*": "tests/multi_issue_bargaining/test_rules.py",
-    "envs/phases/*": "tests/economics/test_trust.py tests/economics/test_cournot.py tests/economics/test_engine.py "
+    "envs/phases/*": "tests/economics/test_two_seats.py tests/economics/test_cournot.py tests/economics/test_engine.py "
     "tests/economics/test_public_goods.py tests/economics/test_open_games.py "
     "-k 'not (revenue or whole_prize or private_costs)'",
-    "envs/economics/*": "tests/economics/test_trust.py tests/economics/test_cournot.py "
+    "envs/economics/*": "tests/economics/test_cournot.py "
     "tests/economics/test_two_seats.py tests/economics/test_public_goods.py tests/economics/test_open_games.py "
     "-k 'not (revenue or whole_prize or private_costs)'",
     "wrappers/live/poker/table_tracker.py": "tests/live/test_poker_agent_session.py",

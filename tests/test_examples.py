@@ -1,7 +1,8 @@
-"""Every example that a reader can copy runs: the pages' code blocks and the docstrings' examples."""
+"""Every example that a reader can copy runs: code blocks of pages, docstrings; the notebooks as they are committed."""
 
 import doctest
 import importlib
+import json
 import re
 import shlex
 from pathlib import Path
@@ -78,3 +79,25 @@ def test_the_commands_of_a_page_run(name, tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize("name", list(modules()))
 def test_docstring_examples(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+FOLDER = HERE / "notebooks"
+NOISE = re.compile(r"/(?:home|root|tmp|var|usr|opt|mnt|work)/\w|\w:\\\\|Traceback|Warning\b|\d+%\|")
+"""Paths of a machine, complaints, progress bars."""
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="an installed wheel has no notebooks")
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.ipynb")), ids=lambda path: path.stem)
+def test_a_notebook_reads_well(path):
+    """It is executed in order, without errors or noise, and small. CI executes it anew."""
+    assert path.stat().st_size < 400_000
+    cells = [cell for cell in json.loads(path.read_text("utf-8"))["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1)), "execute it from the top"
+    assert not any(cell["metadata"].get("execution") for cell in cells), "when it was executed is nobody's business"
+    outputs = [output for cell in cells for output in cell["outputs"]]
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+    for output in outputs:
+        assert output["output_type"] != "error"
+        assert output.get("name") != "stderr"
+        shown = "".join(output.get("text", output.get("data", {}).get("text/plain", "")))
+        assert not NOISE.search(shown), NOISE.search(shown)

@@ -1,4 +1,4 @@
-"""The compiled functions' cache: never stale, never in the way; and the rules without the compiler."""
+"""The compiled functions' cache: never stale, never in the way; what it uses of Numba; rules without the compiler."""
 
 import dataclasses
 import os
@@ -299,3 +299,21 @@ def test_the_first_use_of_a_game_says_that_it_is_compiled(tmp_path):
     command = {"args": [sys.executable, "-c", code], "env": environment, "capture_output": True, "text": True}
     first, second = (subprocess.run(**command, check=True).stderr for _ in range(2))
     assert first.startswith("compiling ") and "(first use; kept on disk) … 0 s" in first and second == ""
+
+
+@compiled.compiled
+def twice(x):
+    return 2 * x
+
+
+@compiled.compiled
+def four_times(x):
+    return twice(twice(x))
+
+
+def test_a_function_that_is_called_is_a_part_alone():
+    """`machine_code` uses this of Numba's private interface."""
+    assert four_times(3) == 12
+    assert not twice.overloads and len(four_times.overloads) == 1, (
+        f"Numba {numba.__version__} makes machine code of what only compiled functions call"
+    )

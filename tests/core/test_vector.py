@@ -1,9 +1,13 @@
-"""VectorGame: the reset within the step, tables left alone, errors with names, sampling."""
+"""VectorGame: the reset within the step, tables left alone, errors with names, sampling; threads that share work."""
+
+import time
 
 import numpy as np
 import pytest
+from forking import in_another_process
 from parlour import envs
 from parlour.envs import VectorGame
+from parlour.envs.core.loops import Threads
 from parlour.envs.core.vector import NO_ACTION
 
 
@@ -112,3 +116,33 @@ def test_threads_are_1_to_the_number_of_tables():
     for threads in (0, 3):
         with pytest.raises(ValueError, match=f"threads is {threads}; it must be 1 to 2, the number of tables"):
             VectorGame(envs.game("holdem"), 2, threads=threads)
+
+
+@pytest.mark.parametrize("fails", [0, 1])
+def test_an_error_comes_back_when_the_others_have_ended(fails):
+    threads, ended = Threads(2), []
+
+    def work(number):
+        if number == fails:
+            raise ValueError(f"share {number}")
+        time.sleep(0.05)
+        ended.append(number)
+
+    with pytest.raises(ValueError, match=f"share {fails}"):
+        threads.run(work, [(0,), (1,)])
+    assert ended == [1 - fails]
+    threads.run(ended.append, [(7,), (8,)])
+    assert sorted(ended[1:]) == [7, 8]
+
+
+def shares_done(threads):
+    done = []
+    threads.run(done.append, [(0,), (1,), (2,)])
+    return sorted(done)
+
+
+def test_a_forked_child_makes_its_own_threads():
+    threads = Threads(3)
+    assert shares_done(threads) == [0, 1, 2]
+    assert in_another_process("fork", shares_done, threads) == [0, 1, 2]
+    assert shares_done(threads) == [0, 1, 2]

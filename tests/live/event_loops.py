@@ -22,6 +22,13 @@ def run(main, within=120):
     return asyncio.run(asyncio.wait_for(main, within))
 
 
+async def until(condition, within=60):
+    """Wait until ``condition()`` holds; TimeoutError after so many seconds."""
+    async with asyncio.timeout(within):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
 @contextmanager
 def in_a_thread(context):
     """Enter an async context in the loop of another thread; yield its value."""

@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 from command_line import facts, line, printed
 from live.arena_players import BARGAINING, FREE, Client, Theirs, endpoint, flood, ours, passing, polling, raising
-from live.event_loops import run
+from live.event_loops import run, until
 from needs import library
 from parlour import envs
 from parlour.envs import Action, AgentResponse, TurnState
@@ -451,8 +451,7 @@ async def test_one_server_has_the_sessions_and_matches_of_several_games():
                 host_of_one.add(ArenaAgent(name, PolicyAgent(game, make_policy("random", game))))
         body = {"agent_ids": ["cat", "dan"], "num_matches": 1, "game_id": "trust"}
         _, asked = await client.call("POST", "/api/match", json=body)
-        while not trust.results:
-            await asyncio.sleep(0.01)
+        await until(lambda: trust.results)
         _, played = await client.call("GET", f"/api/match/{asked['session_id']}")
         _, match = await client.call("GET", f"/api/matches/{trust.results[0].match_id}")
         assert played["game_id"] == "trust" and match["game_id"] == "trust-v0" and not host.results

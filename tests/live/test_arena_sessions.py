@@ -463,16 +463,6 @@ def test_wrong_arguments_are_told():
         PollingTimes(running=0)
 
 
-def test_a_bot_of_several_games_needs_one_by_name():
-    from parlour.training.commands.arguments import PolicyArguments
-    from parlour.training.commands.deploy import _game
-
-    with pytest.raises(ValueError, match=r"random plays .*bargaining.*: name the game with --game"):
-        _game(PolicyArguments(run="random"))
-    assert _game(PolicyArguments(run="random", game="auction")).name == "auction"
-    assert _game(PolicyArguments(run="conceder")).name == "bargaining"
-
-
 @pytest.mark.slow
 async def test_the_commands_play_sessions():
     """`parlour host arena --serve`, and two of `parlour deploy arena --sessions`, each in a process of its own."""

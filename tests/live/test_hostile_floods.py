@@ -8,12 +8,21 @@ import json
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
+import aiohttp
 import pytest
-from live.flooding import beside, flood, no_traceback, pool
+from live.arena_players import FREE, Client, ours, polling
+from live.event_loops import until
+from live.flooding import FRAMES, beside, each, flood, no_traceback, pool
 from live.poker_client import CALLER, action, hosting
 from live.small_game import SmallGame
+from live.small_server import socket_served
 from live.table_people import BARGAINING, Program, offering, person
 from live.test_tangram_agent import Scripted, serving, turn
+from mafia_players import FIVE, remote, scripted
+from parlour.wrappers.live.arena.agent import ArenaAgentServer
+from parlour.wrappers.live.arena.host import ArenaHost
+from parlour.wrappers.live.mafia.agent import MafiaLimits
+from parlour.wrappers.live.mafia.host import MafiaHost
 from parlour.wrappers.live.poker.agent import SeatRequest, play
 from parlour.wrappers.live.table import host as table_host
 from parlour.wrappers.live.table.host import TableHost
@@ -36,8 +45,7 @@ def test_poker_in_a_seat_and_on_the_port(caplog):
             results = [
                 asyncio.create_task(play(host.url, CALLER, seat=SeatRequest(name=name))) for name in ("ann", "bob")
             ]
-            while len(next(iter(host.tables.values())).session.seats) < 2:
-                await asyncio.sleep(0.01)
+            await until(lambda: len(next(iter(host.tables.values())).session.seats) == 2)
             await hostile.register("hostile")
             await hostile.join()
             base = {"type": "action", "action": {"turn_token": "t", "kind": "fold"}, "expected_seq": 3}
@@ -114,8 +122,7 @@ def test_a_table_in_the_browser(caplog, monkeypatch):
             )
             async with beside(honest(ann)):
                 await flood(connect, frames)
-                while turns < 5:
-                    await asyncio.sleep(0.01)
+                await until(lambda: turns >= 5)
             seats = [(seat.name, seat.program) for seat in host.session.seats]
             assert seats == [("Ann", False), ("bot", True)]
 
@@ -144,8 +151,121 @@ def test_a_tangram_agent(caplog, monkeypatch):
             frames = pool(base, feedback, {"type": "chatRequest", "message": "hi", **feedback})
             async with beside(honest(connect)):
                 await flood(lambda number: connect(), frames)
-                while turns < 5:
-                    await asyncio.sleep(0.01)
+                await until(lambda: turns >= 5)
 
     asyncio.run(main())
+    no_traceback(caplog)
+
+
+OFFER = {"action_type": "submit_offer", "payload": {"my_share": 50}}
+
+
+def bodies(**calls):
+    """Broken bodies with the calls that they are for."""
+    pools = {call: pool(body) for call, body in calls.items()}
+    return [
+        (call, frame) for frames in zip(*pools.values(), strict=True) for call, frame in zip(pools, frames, strict=True)
+    ]
+
+
+async def post(http, url, frame):
+    """Send a body; whatever it is, it is answered, and never with an error of ours."""
+    data = frame if isinstance(frame, bytes) else frame.encode(errors="replace")
+    async with http.post(url, data=data) as reply:
+        assert reply.status < 500, (url, frame, await reply.text())
+        await reply.read()
+
+
+def test_a_host_plays_on_with_agents_that_poll_and_agents_that_it_calls(caplog):
+    matches = 0
+
+    async def sessions(url):
+        """Two honest players meet in sessions."""
+        nonlocal matches
+        async with aiohttp.ClientSession() as http:
+            client = Client(http, url)
+            while True:
+                _, ann = await client.post("create", player_name="ann")
+                async with polling("bob", url) as bob:
+                    async with asyncio.TaskGroup() as group:
+                        group.create_task(bob.play(1, 1, invites=ann["invite_codes"]))
+                        while (state := await client.turn(ann["token"]))["status"] == "running":
+                            _, told = await client.post("act", token=ann["token"], **OFFER)
+                            assert told == {"ok": True}, state
+                        assert state["status"] == "finished" and state["error"] is None, state
+                    assert (bob.matches, bob.lost, bob.agent.statistics.replaced) == (1, 0, 0)
+                matches += 1
+
+    async def called(host):
+        """Two honest agents are called by the host."""
+        nonlocal matches
+        async with ArenaAgentServer(ours("cat")) as cat, ArenaAgentServer(ours("dan")) as dan:
+            for server in (cat, dan):
+                await server.register(host.url)
+            while True:
+                for result in await host.tournament(1, ["cat", "dan"]):
+                    assert not any(result.rejected.values()) and not any(result.failed.values()), result
+                    matches += 1
+
+    async def main():
+        async with ArenaHost(BARGAINING, limits=FREE) as host, aiohttp.ClientSession() as http:
+            _, seat = await Client(http, host.url).post("create", player_name="eve")
+            wire = {"scope": "public", "content": "hello", "to_agent_ids": ["ann"]}
+            frames = bodies(
+                **{
+                    "register": {"agent_id": "eve", "endpoint": "http://127.0.0.1:9/", "supported_games": []},
+                    "unregister": {"agent_id": "eve"},
+                    "match": {"agent_ids": ["eve", "ann"], "num_matches": 1},
+                    "sessions/create": {"game_id": "unfair-split", "player_name": "eve", "num_players": 2},
+                    "sessions/join": {"invite_code": seat["invite_codes"][0], "player_name": "mallory"},
+                    "sessions/act": {"token": seat["token"], **OFFER, "messages": [wire]},
+                }
+            )
+            async with beside(sessions(host.url)), beside(called(host)):
+                await each(lambda _, frame: post(http, f"{host.url}/api/{frame[0]}", frame[1]), frames)
+                played = matches
+                await until(lambda: matches >= played + 4)
+
+    asyncio.run(main())
+    no_traceback(caplog)
+
+
+@asynccontextmanager
+async def hostile_service(frames):
+    """A service that answers every call with a hundred broken frames; it yields its URL and a count of the frames."""
+    sent = [0]
+
+    async def connect(socket):
+        async for message in socket:
+            call = json.loads(message.data).get("id")
+            for _ in range(100):
+                frame = frames[sent[0] % len(frames)]
+                frame = frame.replace(":7,", f":{call},") if isinstance(frame, str) else frame  # its own call's
+                if socket.closed:
+                    break
+                await (socket.send_str(frame) if isinstance(frame, str) else socket.send_bytes(frame))
+                sent[0] += 1
+
+    async with socket_served(connect) as url:
+        yield url, sent
+
+
+def test_a_host_plays_on_with_a_service_that_floods(caplog):
+    frames = pool(
+        {"id": 7, "chunk": "a"}, {"id": 7, "done": True, "result": {"targetId": "p2"}}, {"id": 7, "error": ""}
+    )
+    limits = MafiaLimits(think=0.2, say=0.2, act=0.2)
+
+    async def main():
+        faults = []
+        host = MafiaHost(FIVE, seed=1, limits=limits)
+        async with hostile_service(frames) as (url, sent):
+            while sent[0] < FRAMES:
+                async with remote(url) as far:
+                    seats = [*far, *(scripted(seat) for seat in range(1, 5))]
+                    faults += (await host.play(seats)).faults
+        return faults
+
+    faults = asyncio.run(main())
+    assert faults and {fault.agent_id for fault in faults} == {"p1"}
     no_traceback(caplog)

@@ -9,6 +9,7 @@ import sys
 import aiohttp
 import numpy as np
 import pytest
+from live.event_loops import until
 from live.full_disk import full_disk
 from live.poker_client import CALLER, Client, action, hosting, refused, turned_away
 from live.poker_options import grouped, play, rules
@@ -237,8 +238,7 @@ async def test_a_table_without_connections_is_abandoned_and_replaced():
         await asyncio.sleep(0.2)
         assert host.tables[one.table_id].session.status == "running"  # one is still there
         await two.ws.close()
-        while host.tables[one.table_id].ended_at is None:
-            await asyncio.sleep(0.02)
+        await until(lambda: host.tables[one.table_id].ended_at is not None)
         assert host.tables[one.table_id].session.reason == "abandoned"
         assert events[-1] == ("ended", "abandoned")
         _, tables = await one.call("GET", "/v1/tables")
@@ -277,9 +277,7 @@ async def test_an_absent_seat_stops_nobody_and_sits_out_after_two_turns():
         others = [asyncio.create_task(client.play()) for client in clients[:2]]
         await clients[2].ws.close()
         session = host.tables[clients[2].table_id].session
-        async with asyncio.timeout(20):
-            while session.hand < 20:
-                await asyncio.sleep(0.01)
+        await until(lambda: session.hand >= 20)
         assert session.stack(2) >= 996  # two turns at most, and a blind before each
         assert not session.table.seated[2]
         await clients[2].connect()
@@ -311,9 +309,7 @@ async def test_the_only_other_player_is_waited_for_and_the_table_goes_on_when_it
         playing = asyncio.create_task(one.play())
         await two.ws.close()
         table = host.tables[one.table_id]
-        async with asyncio.timeout(10):
-            while table.session.due is not None:
-                await asyncio.sleep(0.01)
+        await until(lambda: table.session.due is None)
         hand = table.session.hand
         await two.connect()
         assert (await two.until("game_state", hand=hand + 1))["players"][1]["stack"] > 900
@@ -386,9 +382,6 @@ async def test_tables_are_listed_by_status_and_page():
         _, none = await client.call("GET", "/v1/tables?status=ended")
     assert (len(all_of_them["tables"]), len(two["tables"]), len(none["tables"])) == (3, 2, 0)
     assert (all_of_them["hasMore"], two["hasMore"]) == (False, True)
-
-
-pytestmark = pytest.mark.usefixtures("compiled_poker")
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -70,18 +70,6 @@ CLIENT = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("message", "decode"),
-    [*((one, m.decode_server) for one in SERVER), *((one, m.decode_client) for one in CLIENT)],
-    ids=lambda value: value["type"] if isinstance(value, dict) else "",
-)
-def test_messages_survive_both_ways_to_the_letter(message, decode):
-    for form in (message, json.dumps(message), json.dumps(message).encode()):
-        read = decode(form)
-        assert not isinstance(read, m.Unknown), read
-        assert json.loads(m.encode(read)) == message
-
-
 def test_what_is_null_or_0_in_the_document_travels_and_the_rest_is_left_out():
     player = m.Player(seat=1, name=None, stack=5, bet=0)
     state = m.GameState(

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from aiohttp import web
+from live.event_loops import until
 from live.poker_client import CALLER, hosting
 from live.poker_options import play
 from live.poker_platform import Platform
@@ -50,8 +51,7 @@ async def test_a_connection_that_the_server_has_forgotten_is_made_anew(monkeypat
     platform = Platform(stack=1000, timeout=0.1, hand_delay=0.02)
     async with platform.serve() as url:
         plays = [asyncio.create_task(play(url, bot("tight"), retry_after=0.01, hands=40)) for _ in range(2)]
-        while platform.hands < 3:
-            await asyncio.sleep(0.01)
+        await until(lambda: platform.hands >= 3)
         [table] = platform.tables.values()
         del table.sockets[0]  # an older connection of the same agent closes after the new one has come
         results = await asyncio.wait_for(asyncio.gather(*plays), 60)
@@ -122,17 +122,8 @@ async def test_a_table_for_real_money_is_played_where_the_user_says_so():
     assert min(first.hands, second.hands) >= 2 and platform.refused == []
 
 
-pytestmark = pytest.mark.usefixtures("compiled_poker")
-
-
 def goes_on(url, agent=CALLER, **options):
     return asyncio.create_task(play(url, agent, keep_playing=True, **{"retry_after": 0.01, **options}))
-
-
-async def until(condition):
-    async with asyncio.timeout(60):
-        while not condition():
-            await asyncio.sleep(0.01)
 
 
 async def stopped(*tasks):

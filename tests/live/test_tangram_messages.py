@@ -9,11 +9,13 @@ from live.fuzzing import MESSAGES, WORKERS, fuzzed, mutated
 from live.settled import act
 from live.small_game import SmallGame
 from live.tangram_turns import GAME, NONSENSE
+from live.test_poker_messages import CLIENT, SERVER
 from msgspec import Struct
 from parlour.envs.core.match import Match
 from parlour.envs.core.turn_state import Action
 from parlour.envs.tangram.lattice import PIECES
 from parlour.wrappers.live.common.player import Note, Turn
+from parlour.wrappers.live.poker import messages as poker
 from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent import TangramAgentSession
 from parlour.wrappers.live.tangram.host import TangramHostSession, TurnEnded
@@ -66,15 +68,21 @@ GODOT = {
 
 
 @pytest.mark.parametrize(
-    ("message", "decode"),
-    [*((one, m.decode_game) for one in FROM_GAME), *((one, m.decode_agent) for one in AGENT)],
+    ("message", "decode", "encode"),
+    [
+        *((one, m.decode_game, m.encode) for one in FROM_GAME),
+        *((one, m.decode_agent, m.encode) for one in AGENT),
+        *((one, poker.decode_server, poker.encode) for one in SERVER),
+        *((one, poker.decode_client, poker.encode) for one in CLIENT),
+    ],
     ids=lambda value: value["type"] if isinstance(value, dict) else "",
 )
-def test_messages_survive_both_ways_to_the_letter(message, decode):
+def test_messages_survive_both_ways_to_the_letter(message, decode, encode):
+    """Those of the game, and of poker."""
     for form in (message, json.dumps(message), json.dumps(message).encode()):
         read = decode(form)
-        assert not isinstance(read, m.Unknown), read
-        assert json.loads(m.encode(read)) == message
+        assert not isinstance(read, m.Unknown | poker.Unknown), read
+        assert json.loads(encode(read)) == message
 
 
 @pytest.mark.parametrize(

@@ -129,17 +129,6 @@ def test_what_makes_no_game_is_a_sentence(capsys, tmp_path, monkeypatch, source,
         assert re.search(words, capsys.readouterr().err)
 
 
-def test_a_mistyped_run_is_found(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "runs" / "first-try").mkdir(parents=True)
-    code, _, err = run(capsys, "evaluate", "first-tyr")
-    assert code == 2
-    assert "did you mean 'first-try'" in err
-    code, _, err = run(capsys, "evaluate", "first-try")  # a folder, but no run
-    assert code == 2
-    assert "config.toml" in err
-
-
 SHARED = {
     field.name.replace("_", "-")
     for kind in vars(arguments).values()

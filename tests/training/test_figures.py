@@ -3,11 +3,8 @@
 import pytest
 from command_line import facts, printed
 from parlour import envs
-from parlour.training import cli
 from parlour.training.evaluation.games.tangram import SETS, built
-from parlour.training.runs.config import load_config, to_toml
 from parlour.wrappers.policies.loading import make_policy
-from policies import blank
 
 
 def test_the_solver_solves_what_greedy_does_not():
@@ -44,10 +41,3 @@ def test_the_command(capsys):
     ]
     assert all(0 <= one["iou"]["mean"] <= 1 for one in found)
     assert "held-out" in printed(capsys, "evaluate held-out greedy --deals 4 --against")
-
-
-def test_a_run_of_another_game_builds_no_figures(tmp_path, capsys):
-    (tmp_path / "config.toml").write_text(to_toml(load_config("auction")))
-    blank(envs.game("auction")).save(tmp_path / "policy.npz")
-    assert cli.main(["evaluate", "held-out", str(tmp_path)]) == cli.MISTAKE
-    assert "plays auction" in capsys.readouterr().err

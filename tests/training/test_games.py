@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 
+import nim
 import numpy as np
 import pytest
 import three_cards
 from command_line import printed
 from parlour import envs
-from parlour.envs import Capabilities, Teams
-from parlour.training.commands.lookup import SEARCHES
+from parlour.envs import Capabilities, Payoffs, Teams
+from parlour.training.commands.lookup import SEARCHES, require_opponents
 from parlour.training.evaluation.cross_play import play_teams
 from parlour.training.evaluation.games import Measures, best_response, compare, games_with, measures
 from parlour.wrappers.policies.loading import make_policy
@@ -84,3 +85,16 @@ def test_the_command_knows_any_game_with_teams(capsys, monkeypatch):
     monkeypatch.setitem(envs.GAMES, "three_cards-v0", partners)
     out = printed(capsys, "evaluate teams three_cards left=random --deals 20")
     assert "left wins" in out and "right wins" in out
+
+
+def test_where_all_share_one_reward_nobody_wins_from_another():
+    game = replace(nim.game(), payoffs=Payoffs(0, 1, shared=True))  # and it has no sets that are held out
+    with pytest.raises(ValueError, match=r"in nim all seats share one reward.*: `parlour evaluate crossplay` measures"):
+        require_opponents(game)
+    with pytest.raises(ValueError, match=r"in tangram all seats share .*: `parlour evaluate held-out` measures"):
+        require_opponents(envs.game("tangram"))
+
+
+@pytest.mark.parametrize("name", ["nim", "holdem", "trust", "mafia"])
+def test_all_other_games_have_opponents(name):
+    require_opponents(nim.game() if name == "nim" else envs.game(name))

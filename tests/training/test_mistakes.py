@@ -61,6 +61,8 @@ KUHN = str(zoo.weights("kuhn"))
         # evaluate
         ("evaluate", "parameter RUN requires an argument"),
         ("evaluate zzqqxx", "); `parlour list bots runs` shows them"),
+        ("evaluate first-tyr", "did you mean 'first-try'"),
+        ("evaluate first-try", "config.toml"),  # a folder, but no run
         ("evaluate plain.npz", "name a game with --game"),
         ("evaluate loyal --seats 5 6", "6"),
         ("evaluate tight --deals 1.5", "invalid value for --deals"),
@@ -165,6 +167,7 @@ KUHN = str(zoo.weights("kuhn"))
         ("host arena kuhn,kuhn", "kuhn: named twice"),
         ("host arena kuhn,trust --wait 1", "names 2 games: --wait, --seats and --options need a single one"),
         ("host tangram --url http://localhost:5000", "no address"),
+        ("deploy arena random", ": name the game with --game"),
         ("deploy tangram nobody", "nobody"),
         ("deploy tangram random --deadline 0", "deadline=0"),
         ("deploy mafia social --model x", "social: --model has no meaning beside it"),
@@ -177,6 +180,7 @@ KUHN = str(zoo.weights("kuhn"))
 def test_a_mistake_is_one_line_on_stderr_and_nothing_is_written(command, words, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("folder").mkdir()
+    Path("runs/first-try").mkdir(parents=True)
     Path("broken.npz").write_bytes(b"garbage")
     Path("text").write_text("no database, and long enough to look like one" * 100)
     Path("empty.jsonl").write_text('{"kind": "joined"}\n')

@@ -1,4 +1,4 @@
-"""The networks of self-play: the same numbers in PyTorch and NumPy, weights shared over seats, saved policies."""
+"""The networks of self-play: the same numbers in PyTorch and NumPy, shared weights, saved policies, recorded calls."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from parlour.envs.core.encoder import Layout
 from parlour.training.algorithms.selfplay import Learner
 from parlour.training.evaluation.exact import flat_tree
 from parlour.training.learning.league import League
-from parlour.training.learning.networks import build, numpy_network, seat_columns
+from parlour.training.learning.networks import Recorded, build, capture_on, numpy_network, seat_columns
 from parlour.training.learning.settings import SelfPlayConfig
 from parlour.wrappers.policies.mlp import MlpPolicy
 
@@ -58,3 +58,37 @@ def test_they_learn_and_the_policy_plays_without_torch(kind):
     own = torch.exp(learner._forward.log_probs(learner._actor, tree.observations, tree.masks)).detach().numpy()
     np.testing.assert_allclose(learner.policy().probabilities(tree.observations, tree.masks), own, atol=1e-5)
     assert np.ptp(own) > 0.5
+
+
+CPU = torch.device("cpu")
+
+
+def test_without_a_capture_a_call_is_a_call_of_the_function():
+    assert capture_on(CPU) is None
+    scaled = Recorded(lambda by, rows: rows * by, CPU, None)
+    assert scaled(2.0, rows=torch.ones(3)).tolist() == [2, 2, 2]
+
+
+def test_the_second_call_is_recorded_and_later_ones_start_the_record():
+    calls, records = [], []
+
+    def function(by, rows):
+        calls.append(type(by))
+        return rows * by
+
+    def capture(work):
+        records.append(work)
+        return work
+
+    scaled = Recorded(function, CPU, capture)
+    made = [scaled(by, rows=torch.full((3,), 2.0)) for by in (1.0, 2.0, 3.0, 3.0)]
+    assert [one.tolist() for one in made] == [[2] * 3, [4] * 3, [6] * 3, [6] * 3]
+    assert calls == [float, torch.Tensor, torch.Tensor, torch.Tensor]
+    assert len(records) == 1
+    given = torch.ones(2)
+    for expected in (5, 5):  # other shapes have a record of their own
+        assert scaled(5.0, rows=given).tolist() == [expected] * 2
+    assert given.tolist() == [1, 1]
+    assert len(records) == 2
+    assert scaled(4.0, rows=torch.ones(3)).tolist() == [4] * 3
+    assert len(records) == 2

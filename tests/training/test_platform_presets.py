@@ -1,11 +1,14 @@
-"""Presets with the options of platforms, and what a deployed policy says about a table with other options."""
+"""What a policy was trained for: presets of platforms, and what is said where a game or a table has other options."""
 
+import json
 import logging
 
 import pytest
+from command_line import run
 from parlour import envs
 from parlour.envs.core.match import Match
 from parlour.training import cli
+from parlour.training.commands import supervisor
 from parlour.training.commands.deploy import watch_table
 from parlour.training.runs.config import load_config, platform_presets, preset_for, preset_options, settings_from
 from parlour.wrappers.agents.policy import PolicyAgent
@@ -40,7 +43,7 @@ def test_a_run_for_a_platform_keeps_its_preset(tmp_path, monkeypatch):
     assert (auction.preset, auction.options["rule"]) == ("strategic-agent-games-auction", "all-pay")
 
 
-def trained(game):
+def agent_of(game):
     return PolicyAgent(game, blank(game))
 
 
@@ -52,7 +55,7 @@ def first_turn(game):
 
 def warnings(caplog, mine, table, times=1):
     """What a policy for `mine` says at a table."""
-    player = trained(mine)
+    player = agent_of(mine)
     watch_table("first", player)
     player.warm_up()
     for _ in range(times):
@@ -91,10 +94,57 @@ def test_other_games_compare_too(game, mine, table, remedy, caplog):
 
 
 def test_a_table_that_cannot_be_read_costs_no_turn(caplog):
-    player = trained(envs.game("auction"))
+    player = agent_of(envs.game("auction"))
     watch_table("first", player)
     state = first_turn(envs.game("auction"))
     del state.game_state["num_bidders"]
     assert player.respond(state).action.action_type
     assert "first: the options of the table cannot be read: KeyError: 'num_bidders'" in caplog.text
     assert player.respond(first_turn(envs.game("auction"))).action.action_type
+
+
+@pytest.fixture
+def trained(tmp_path, monkeypatch):
+    """A saved policy of hold'em with two seats and antes, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    table = envs.game("holdem", seats=2, ante=1)
+    blank(table, preset="holdem").save("mine.npz")
+    return "mine.npz"
+
+
+def test_a_policy_file_is_played_with_its_own_game_and_options(trained, capsys):
+    code, out, err = run(capsys, "evaluate", trained, "--against", "call", "--deals", "4", "--json")
+    assert (code, err) == (0, "")
+    report = json.loads(out)
+    assert (report["game"], report["options"]["seats"], report["options"]["ante"]) == ("holdem-v0", 2, 1)
+    code, _, err = run(capsys, "evaluate", trained, "--against", "call", "--deals", "4", "--options", "ante=0")
+    assert code == 0
+    assert err == "mine.npz was trained for holdem-v0 with ante=1 (preset holdem); it plays with ante=0\n"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["play", "holdem", "--agents", "mine.npz", "call", "--matches", "1", "--delay", "0"],
+        ["play", "holdem", "--screen", "--agents", "call", "mine.npz", "--matches", "1", "--delay", "0"],
+        ["host", "arena", "holdem", "--agents", "mine.npz", "call", "--rounds", "1", "--port", "0"],
+    ],
+)
+def test_a_line_warns_if_the_game_to_play_differs_from_the_training(trained, capsys, args):
+    code, _, err = run(capsys, *args)
+    assert code == 0
+    lines = [line for line in err.splitlines() if "was trained" in line]
+    assert len(lines) == 1
+    assert lines[0].endswith("was trained for holdem-v0 with ante=1 (preset holdem); it plays with ante=0")
+
+
+def test_table_and_deploy_say_so_too(trained, capsys, monkeypatch):
+    monkeypatch.setattr(supervisor, "until_done", lambda work: work.close())
+    code, _, err = run(capsys, "table", "holdem", "--agents", trained, "--port", "0")
+    assert code == 0
+    assert "mine.npz was trained for holdem-v0 with ante=1" in err
+    code, _, err = run(capsys, "deploy", "arena", trained, "--port", "0", "--options", "ante=2", "stacks=50")
+    assert code == 0
+    assert "with ante=1, stacks=200 (preset holdem); it plays with ante=2, stacks=50" in err
+    code, _, err = run(capsys, "deploy", "arena", trained, "--port", "0")
+    assert (code, err) == (0, "")
