@@ -14,7 +14,7 @@ from parlour import envs
 from parlour.envs import Game, TurnState
 from parlour.wrappers import Agent, PolicyAgent, make_policy
 from parlour.wrappers.live.common.client import Backoff, LiveError, http_client, request_json
-from parlour.wrappers.live.common.clock import Deadline, SessionTimer
+from parlour.wrappers.live.common.clock import Deadline, Room
 from parlour.wrappers.live.common.match_session import MatchSession
 from parlour.wrappers.live.common.player import Player, Turn
 from parlour.wrappers.live.common.server import Server, read_body
@@ -34,8 +34,7 @@ class LongPollHost(Server):
         super().__init__()
         self.session = MatchSession(game, game.agents, seed=seed)
         self.tokens = {secrets.token_urlsafe(16): name for name in game.agents}
-        self._seconds = seconds
-        self._clock: SessionTimer[tuple[int, str]] = SessionTimer(self._late)
+        self._room: Room[tuple[int, str]] = Room(self._due, lambda due: seconds, self._late)
         self._news = asyncio.Event()
 
     def routes(self) -> list[web.RouteDef]:
@@ -45,7 +44,7 @@ class LongPollHost(Server):
         self._go_on()
 
     async def closing(self) -> None:
-        self._clock.stop()
+        self._room.stop()
 
     async def _turn(self, request: web.Request) -> web.Response:
         name, session = self._name(request), self.session
@@ -72,14 +71,17 @@ class LongPollHost(Server):
             raise web.HTTPNotFound(text="there is no such token")
         return self.tokens[token]
 
-    def _late(self, due: tuple[int, str]) -> None:
+    def _due(self) -> list[tuple[int, str]]:
+        return [] if self.session.turn is None else [(self.session.actions, self.session.turn)]
+
+    async def _late(self, due: tuple[int, str], deadline: Deadline) -> None:
+        await asyncio.sleep(deadline.left)
         self.session.timeout(due[1])
         self._go_on()
 
     def _go_on(self) -> None:
-        """Set the clock for the pending turn, and wake those who wait."""
-        turn = self.session.turn
-        self._clock.follow(None if turn is None else (self.session.actions, turn), self._seconds)
+        """Follow the pending turn, and wake those who wait."""
+        self._room.follow()
         self._news.set()
         self._news = asyncio.Event()
 

@@ -22,7 +22,7 @@ from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.common import client, limits
 from parlour.wrappers.live.common import server as server_module
 from parlour.wrappers.live.common.client import next_message, open_websocket, receive
-from parlour.wrappers.live.common.clock import SessionTimer
+from parlour.wrappers.live.common.clock import Room
 from parlour.wrappers.live.common.limits import Pace, Places, bearer_token, client_of
 from parlour.wrappers.live.common.player import read_response
 from parlour.wrappers.live.common.server import (
@@ -515,21 +515,27 @@ async def test_too_many_messages_are_refused_and_read_more_slowly():
     assert asyncio.get_running_loop().time() == 0.5
 
 
-# A host's timer.
+# A host's room.
 
 
 @pytest.mark.virtual_time
-async def test_an_equal_due_value_lets_the_timer_go_on_and_another_one_restarts_it():
-    rung = []
-    timer = SessionTimer(lambda due: rung.append((due, asyncio.get_running_loop().time())))
-    assert timer.follow(("act", 1), 10.0)
-    await asyncio.sleep(6)
-    assert not timer.follow(("act", 1), 10.0)
-    assert timer.left == 4.0
-    await asyncio.sleep(6)
-    assert timer.follow(("act", 2), 10.0)
-    await asyncio.sleep(11)
-    assert rung == [(("act", 1), 10.0), (("act", 2), 22.0)]
+async def test_a_room_attends_to_each_value_until_it_is_answered_or_late_or_due_no_longer_or_one_fails():
+    told, ended, due = [], [], {"ann": 10.0, "bob": 10.0, "eve": 10.0, "zoe": 60.0, "nobody": None}
+
+    async def attend(one, deadline):
+        await asyncio.sleep(4 if one == "ann" else deadline.left)
+        told.append((one, asyncio.get_running_loop().time()))
+        if one == "dan":
+            raise ValueError("an error of ours")
+        del due[one]
+        if one == "ann":  # another one goes, and one comes; Bob's clock goes on
+            due["dan"] = due.pop("eve")
+
+    before, room = asyncio.all_tasks(), Room(lambda: due, due.get, attend, lambda one, left: ended.append((one, left)))
+    with pytest.raises(ValueError, match="an error of ours"):
+        await room.play()
+    assert told == [("ann", 4.0), ("bob", 10.0), ("dan", 14.0)] and asyncio.all_tasks() == before
+    assert ended == [("ann", 6.0), ("eve", 6.0), ("bob", 0.0)]
 
 
 # Tokens and texts.

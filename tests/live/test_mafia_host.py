@@ -227,8 +227,19 @@ class GoesOn(Plain):
                 yield "and on "
 
 
+class Long(MafiaScriptedAgent):
+    """Breaks a limit, and takes a while to end: what others do meanwhile is told after it."""
+
+    async def think(self, context, private_info):
+        try:
+            yield "x" * 30_000
+        finally:
+            await asyncio.sleep(0.01)
+
+
 BAD = {
     "silent": Silent,
+    "long": Long,
     "endless": Endless,
     "endless nothing": EndlessNothing,
     "goes on": GoesOn,
@@ -242,11 +253,12 @@ BAD = {
 @pytest.mark.usefixtures("only_p1_and_p2_have_a_clock")
 @pytest.mark.parametrize("kind", BAD)
 async def test_a_match_goes_on_whatever_an_agent_does(kind, caplog):
+    events, limits = [], None if kind == "meddling" else SHORT
     with caplog.at_level(logging.WARNING):
-        host = MafiaHost(FIVE, seed=4, limits=None if kind == "meddling" else SHORT)
+        host = MafiaHost(FIVE, seed=4, limits=limits, on_event=lambda event: events.append(event.sequence))
         agents = [BAD[kind](id=f"p{seat + 1}", name=NAMES[seat]) for seat in (0, 1)]
         result = await host.play([*agents, *(scripted(seat) for seat in (2, 3, 4))], seed=dealt("mafia"))
-    assert result.winner in ("town", "mafia")
+    assert result.winner in ("town", "mafia") and events == sorted(events)
     assert {fault.agent_id for fault in result.faults} <= {"p1", "p2"}
     assert bool(result.faults) == (kind != "meddling")
     told = [line.getMessage() for line in warnings(caplog)]

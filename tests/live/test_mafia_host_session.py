@@ -26,8 +26,12 @@ class Driver:
         self.session = session
         self.answers = {"think": thinks, "say": says, "nightAction": acts, "vote": abstains} | answers
         self.happened = []
-        self.calls = []
         self.made = []
+
+    @property
+    def calls(self):
+        """The calls that are due."""
+        return self.session.calls
 
     def events(self, *types):
         """The payloads of the events of these types."""
@@ -38,29 +42,22 @@ class Driver:
         """Method, problem and what was done instead, of every fault."""
         return [(one.method, one.problem, one.instead) for one in self.happened if isinstance(one, Fault)]
 
-    def take(self, step):
-        """Keep what a step tells."""
-        self.happened += step.happened
-        self.calls += step.calls
-
     def begin(self):
         """Begin the match."""
-        self.take(self.session.begin())
+        self.happened += self.session.begin()
 
     def make(self, call):
         """Make a call."""
-        self.calls.remove(call)
         arguments = self.session.arguments(call.number)
         self.made.append((call, *arguments))
+        answer, problem = (), None
         try:
             answer = self.answers[call.method](call, *arguments)
         except ValueError as error:
-            return self.take(self.session.answered(call.number, problem=str(error)))
-        if not call.characters:
-            return self.take(self.session.answered(call.number, answer))
-        for chunk in answer:
-            self.take(self.session.chunk(call.number, chunk))
-        return self.take(self.session.answered(call.number))
+            problem = str(error)
+        for chunk in answer if call.characters else ():
+            self.happened += self.session.chunk(call.number, chunk)
+        self.happened += self.session.answered(call.number, answer, problem)
 
     def play(self, until=lambda self: False):
         """Make calls until the match is over, or a condition holds."""
@@ -319,12 +316,12 @@ def test_what_fails_or_is_late_loses_that_answer_only():
     driver = Driver(dealt("mafia"))
     driver.begin()
     think = next(call for call in driver.calls if call.seat == 0)
-    driver.take(driver.session.chunk(think.number, "now "))
-    driver.take(driver.session.answered(think.number, problem="cut off after 30 s"))
+    driver.happened += driver.session.chunk(think.number, "now ")
+    driver.happened += driver.session.answered(think.number, problem="cut off after 30 s")
     assert driver.faults() == [("think", "cut off after 30 s", "")]
     assert stream(driver, "p1", "AGENT_THINK_STREAM") == ["now ", ""]
     for _ in range(2):
-        driver.take(driver.session.answered(driver.calls[-1].number, problem="no answer within 30 s"))
+        driver.happened += driver.session.answered(driver.calls[-1].number, problem="no answer within 30 s")
     kept = driver.faults()[1:]
     assert [problem for _, problem, _ in kept] == ["no answer within 30 s"] * 2
     assert [instead[5:] for _, _, instead in kept] == ["", "drawn"]  # one fault an answer

@@ -63,7 +63,7 @@ async def test_a_match_that_has_ended_can_be_taken_home_with_what_the_program_th
     results = Results(KUHN)
     assert (results.counts(), results.in_words()) == ({"matches": 0}, "")
     async with (
-        TableHost(KUHN, [("bot", Noting(passing)), None], on_result=results.add) as host,
+        TableHost(KUHN, [("bot", Noting(passing)), None], on_result=lambda one: results.add(one) or 1 / 0) as host,
         person(host) as ann,
         aiohttp.ClientSession() as http,
     ):

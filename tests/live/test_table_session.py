@@ -14,7 +14,7 @@ from parlour.envs import Action, AgentResponse, Capabilities, Renderer
 from parlour.envs.core.turn_state import ERROR_CODES
 from parlour.wrappers.live.common.limits import admit_by_token
 from parlour.wrappers.live.table import messages as m
-from parlour.wrappers.live.table.host import TableDue, TableHostSession
+from parlour.wrappers.live.table.host import TableDue, TableHostSession, TimeBanks
 
 # Seats.
 
@@ -70,6 +70,13 @@ def test_a_match_waits_for_all_people_and_the_next_until_they_are_ready():
     assert room.table.status == "running"
     assert room.state(2)["match_id"] != first
     assert room.last(1, "state")["turn"] > last_turn  # so that no answer to an earlier match fits
+
+
+def test_a_time_bank_that_is_full_again_is_forgotten():
+    banks = TimeBanks(10.0)
+    banks.turn_ended("gone", 5.0)
+    banks.refill(0.5)
+    assert not banks._left
 
 
 def test_the_next_match_does_not_begin_without_somebody_who_is_away():

@@ -35,11 +35,11 @@ from ...agents.policy import PolicyAgent
 from ...logs.match_log import MatchLog, SafeMatchLog, describe_error
 from ..common import limits as table
 from ..common.client import http_client
-from ..common.clock import Deadline
+from ..common.clock import Deadline, Room
 from ..common.limits import Places, account_of, hashed, problem_of, same_token
 from ..common.match_session import MatchLimits, MatchSession
 from ..common.player import Player as AgentPlayer
-from ..common.player import Turn, plain
+from ..common.player import Turn, plain, tell
 from ..common.server import Server, ServerSettings, local_url
 from . import messages
 from .agent import ArenaAgent, convert_to
@@ -262,22 +262,26 @@ async def play_turns(session: MatchSession, players: Mapping[str, Player], secon
         players: the players by agent id.
         seconds: the time for a turn.
     """
-    deadline, actions = Deadline.after(seconds), 0
-    while (name := session.turn) is not None:
-        if session.actions != actions:
-            deadline, actions = Deadline.after(seconds), session.actions
-        player = players[name]
-        try:
-            if isinstance(player, LocalPlayer) and player.policy is not None:
-                session.act_as_seat(name, *await player.act(session.seat_state(name), deadline))
-            else:
-                session.act(name, await player.act(session.turn_state(name), deadline))
-        except TimeoutError:
-            session.timeout(name)
-        except AgentGone as error:
-            session.failed(name, str(error), "end")
-        except Exception as error:  # any error of that agent
-            session.failed(name, describe_error(error))
+
+    def due() -> list[tuple[str, int]]:
+        return [] if session.turn is None else [(session.turn, session.actions)]
+
+    async def ask(turn: tuple[str, int], deadline: Deadline) -> None:
+        name, player = turn[0], players[turn[0]]
+        while turn in due():  # an answer may be refused, or a message alone
+            try:
+                if isinstance(player, LocalPlayer) and player.policy is not None:
+                    session.act_as_seat(name, *await player.act(session.seat_state(name), deadline))
+                else:
+                    session.act(name, await player.act(session.turn_state(name), deadline))
+            except TimeoutError:
+                session.timeout(name)
+            except AgentGone as error:
+                session.failed(name, str(error), "end")
+            except Exception as error:  # any error of that agent
+                session.failed(name, describe_error(error))
+
+    await Room(due, lambda turn: seconds, ask).play()
 
 
 # Sessions.
@@ -597,7 +601,7 @@ class ArenaHost(Server):
         seed: int | None = None,
         server: ServerSettings | None = None,
         log: MatchLog | None = None,
-        on_result: Callable[[ArenaResult], None] | None = None,
+        on_result: Callable[[ArenaResult], None] = lambda result: None,
         others: "Sequence[ArenaHost]" = (),
     ) -> None:
         seconds("timeout", timeout)
@@ -811,11 +815,7 @@ class ArenaHost(Server):
         self.played += 1
         for event in session.events:  # all lines of a match together, because matches are played concurrently
             self._log.write(**event)
-        try:
-            if self._on_result is not None:
-                self._on_result(result)
-        except Exception:  # the match has been played, whatever who is told does
-            logger.exception("match %s: who is told the results failed", session.match_id)
+        tell(f"the result of match {session.match_id}", self._on_result, result)
         return result
 
     # The calls.

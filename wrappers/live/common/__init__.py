@@ -4,6 +4,6 @@
 - `match_session`: a hosted match, without I/O.
 - `server`, `limits`, `database`: an HTTP and WebSocket server, and who may do what.
 - `client`: connecting to a server, with retries and pings.
-- `clock`: deadlines and timers of all hosts and agents.
+- `clock`: deadlines, and the room of what a host waits for.
 - `activity`, `health`: what a program that runs for weeks tells about itself.
 """

@@ -1,13 +1,13 @@
-"""The clock of all hosts and agents: deadlines of answers, and timers of what a session waits for."""
+"""The clock of all hosts and agents: deadlines of answers, and the `Room` of what a host's session waits for."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Hashable
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
-Due = TypeVar("Due")
+Due = TypeVar("Due", bound=Hashable)
 Message = TypeVar("Message")
 
 
@@ -50,71 +50,57 @@ class Deadline:
             raise TimeoutError(f"no answer within {self.seconds:g} s") from None
 
 
-class SessionTimer(Generic[Due]):
-    """A timer for the value `due` of a session, such as the pending turn.
+@dataclass(eq=False)
+class Room(Generic[Due]):
+    """What a session waits for: each value that is due has a deadline, and a task that attends to it.
 
-    The timer restarts only if the value changes; a refused action, for example, does not restart it.
-
-    Args:
-        ring: called with the value when its time is over.
+    A value is the pending turn, a call, or a seat without a connection; many may be due at once. While it is due it
+    goes on: a refused answer, for example, does not restart its clock. One that is due no longer is given up.
 
     Attributes:
-        due: the value that the timer runs for; None: it does not run.
-        deadline: its end; None: it has not run yet.
+        due: returns the values that are due now, in the order in which they begin.
+        seconds: returns the time of a value that begins; None: nothing happens to it.
+        attend: called once for each value: asks for its answer, or waits for the deadline, and tells the session.
+        ended: called with a value that is due no longer, and the seconds that were left.
+        open: the deadline and the task of each value that is due.
     """
 
-    def __init__(self, ring: Callable[[Due], None]) -> None:
-        self.due: Due | None = None
-        self.deadline: Deadline | None = None
-        self._ring = ring
-        self._handle: asyncio.TimerHandle | None = None
+    due: Callable[[], Iterable[Due]]
+    seconds: Callable[[Due], float | None]
+    attend: Callable[[Due, Deadline], Coroutine[Any, Any, None]]
+    ended: Callable[[Due, float], None] = lambda due, left: None
+    open: dict[Due, tuple[Deadline, asyncio.Task[None]]] = field(default_factory=dict, init=False)
+    _group: asyncio.TaskGroup | None = field(default=None, init=False)
 
-    def follow(self, due: Due | None, seconds: float) -> bool:
-        """Restart the timer with `seconds` if `due` has changed; return whether it has changed."""
-        if due == self.due:
-            return False
-        self.stop()
-        self.due = due
-        if due is not None:
-            self.deadline = Deadline.after(seconds)
-            self._handle = asyncio.get_running_loop().call_at(self.deadline.ends_at, self._ring, due)
-        return True
+    def follow(self) -> None:
+        """Give up what is due no longer, and begin what has become due. Call it whenever the session has moved."""
+        due, begin = list(self.due()), asyncio.create_task if self._group is None else self._group.create_task
+        for one in [one for one in self.open if one not in due]:
+            deadline, task = self.open.pop(one)
+            if task is not asyncio.current_task():  # which has just settled it
+                task.cancel()
+            self.ended(one, deadline.left)
+        for one in due:
+            if one not in self.open and (seconds := self.seconds(one)) is not None:
+                deadline = Deadline.after(seconds)
+                self.open[one] = deadline, begin(self._run(one, deadline))
 
-    @property
-    def left(self) -> float | None:
-        """The seconds left; None if the timer does not run."""
-        return None if self.due is None or self.deadline is None else self.deadline.left
+    async def play(self) -> None:
+        """Attend until nothing is due; raises the first error of `attend`."""
+        try:
+            async with asyncio.TaskGroup() as self._group:
+                self.follow()
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None
 
     def stop(self) -> None:
-        """Stop the timer, and set `due` to None."""
-        if self._handle is not None:
-            self._handle.cancel()
-        self.due = self._handle = None
+        """Give up all, for good."""
+        self.due = list
+        self.follow()
 
-
-class TimeBanks:
-    """What seats, or players, have for turns that take longer than the time of a turn.
-
-    Args:
-        full: seconds of a full bank.
-    """
-
-    def __init__(self, full: float) -> None:
-        self._full = full
-        self._left: dict[Hashable, float] = {}
-
-    def left(self, seat: Hashable) -> float:
-        """Return the seconds in a seat's bank."""
-        return self._left.get(seat, self._full)
-
-    def turn_ended(self, seat: Hashable, left: float) -> None:
-        """Take what a turn used: `left` seconds were left of it, bank included."""
-        self._left[seat] = min(self.left(seat), left)
-
-    def refill(self, share: float = 1.0) -> None:
-        """Give every bank a share of a full one, up to a full one. Full ones take no memory."""
-        filled = {seat: left + share * self._full for seat, left in self._left.items()}
-        self._left = {seat: left for seat, left in filled.items() if left < self._full}
+    async def _run(self, due: Due, deadline: Deadline) -> None:
+        await self.attend(due, deadline)
+        self.follow()
 
 
 class CountsMatches:

@@ -22,9 +22,6 @@ Cost = Literal["keep", "pass", "end"]
 """What a mistake costs: nothing, the turn (the safe action is played), or the match (the error is recorded)."""
 
 USUAL = -1
-LATE = "no answer in time"
-TOO_LONG = "max_actions_exceeded"
-FAILED = "error"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,7 +218,7 @@ class MatchSession:
 
     def timeout(self, agent_id: str) -> ActionResult:
         """Record that the agent's time is over. Where a failure costs nothing ("keep"), this costs the turn."""
-        return self.failed(agent_id, LATE, "pass" if self.limits.failed == "keep" else None)
+        return self.failed(agent_id, "no answer in time", "pass" if self.limits.failed == "keep" else None)
 
     # Below: not for others.
 
@@ -260,7 +257,7 @@ class MatchSession:
         self._mistakes += 1
         if cost == "end":
             self.error = f"{agent_id}: {problem}"
-            self._end(self._cut_short(FAILED) | {"error": self.error})
+            self._end(self._cut_short("error") | {"error": self.error})
         elif cost == "pass" or self._mistakes >= self.limits.attempts:
             response = AgentResponse(self._safe())
             result = self.match.submit(self._names.seat_of[agent_id], response)
@@ -284,7 +281,7 @@ class MatchSession:
         if self.match.done:
             self._end(self._names.for_agents.state(self.match.turn_state(self.game.agents[0])).outcome or {})
         elif self.actions == self._most:
-            self._end(self._cut_short(TOO_LONG))
+            self._end(self._cut_short("max_actions_exceeded"))
         else:
             self.turn = self._acting()
 

@@ -30,6 +30,14 @@ from .clock import Deadline
 logger = logging.getLogger(__name__)
 
 
+def tell(what: str, watch: Callable[..., Any], /, *args: Any, **fields: Any) -> None:
+    """Tell whoever watches. An error there costs the match nothing, and is logged with `what` was told."""
+    try:
+        watch(*args, **fields)
+    except Exception:  # a full disk, for example
+        logger.exception("who watches failed at %s", what)
+
+
 def plain(value: Any) -> Any:
     """Return a value of any type as plain data.
 
@@ -547,15 +555,15 @@ async def run(port: Port, codec: Codec, player: Player, watch: Callable[[Any], N
             player.fault(f"{codec.name}: an error of ours in {call.__name__}, with {args!r:.200}")
             return None
 
+    def told(event: Any) -> None:
+        if callable(line := getattr(event, "line", None)):
+            kind, fields = line()
+            player.log.write(kind, **fields)
+        watch(event)
+
     async def carry_out(events: Iterable[Any] | None) -> Over | None:
         for event in events or ():
-            try:  # the one place where callbacks of others are called
-                if callable(line := getattr(event, "line", None)):
-                    kind, fields = line()
-                    player.log.write(kind, **fields)
-                watch(event)
-            except Exception:
-                logger.exception("%s: who watches failed at %s", codec.name, type(event).__name__)
+            tell(f"{type(event).__name__} of {codec.name}", told, event)
             match event:
                 case Turn():
                     turns.begin(event, codec, port)

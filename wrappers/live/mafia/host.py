@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import aiohttp
 import msgspec
@@ -36,7 +36,8 @@ from ...logs.match_log import MatchLog, SafeMatchLog
 from ...logs.match_log import describe_error as described
 from ...logs.match_log import escaped as shown
 from ..common.client import Backoff, LiveError, http_client, next_message, open_websocket, retry
-from ..common.clock import Deadline
+from ..common.clock import Deadline, Room
+from ..common.player import tell
 from . import messages as wire
 from .agent import (
     MESSAGE_LIMIT,
@@ -147,11 +148,8 @@ class DueCall:
         return parts
 
 
-class Step(NamedTuple):
-    """What has happened since the last step, in order, and the calls to make now."""
-
-    happened: list[wire.Event | ActionTaken | Fault]
-    calls: list[DueCall]
+Happened: TypeAlias = list[wire.Event | ActionTaken | Fault]
+"""What has happened since the last report, in order."""
 
 
 @dataclass(frozen=True)
@@ -182,9 +180,9 @@ class MafiaResult:
 class MafiaHostSession:
     """A match of mafia between agents that are called as the AgentPolicy document says.
 
-    Call `begin`, make the calls of every `Step`, and report each call: `chunk` for every chunk of a stream, then
-    `answered`. Reports of a call that is not `running` are ignored. The match is over when no call is
-    running; then `result` is set.
+    Call `begin`, make the `calls`, and report each: `chunk` for every chunk of a stream, then `answered`. Every report
+    returns what has happened, and may change the calls. Reports of a call that is over are ignored. The match is over
+    when there are no calls; then `result` is set.
 
     Args:
         game: mafia, with one seat per player.
@@ -239,18 +237,22 @@ class MafiaHostSession:
         self._replaced: dict[int, str] = {}  # why a choice is not the agent's own
         self._running: dict[int, DueCall] = {}
         self._count = 0
-        self._calls: list[DueCall] = []
-        self._happened: list[wire.Event | ActionTaken | Fault] = []
+        self._happened: Happened = []
 
     # Reports.
 
-    def begin(self) -> Step:
+    def begin(self) -> Happened:
         """Begin the match."""
         players = [{"id": i, "name": n} for i, n in zip(self._ids, self._names, strict=True)]
         self._tell("GAME_CREATED", players=players)
         self._tell("ROLES_ASSIGNED", private=True, roles=dict(zip(self._ids, self.roles, strict=True)))
         self._go_on()
-        return self._step()
+        return self._news()
+
+    @property
+    def calls(self) -> list[DueCall]:
+        """The calls that are to be made, or under way, in the order in which they became due."""
+        return list(self._running.values())
 
     def arguments(self, number: int) -> tuple[wire.GameState, wire.Info]:
         """Return the arguments of a call, written now: at night, teammates may have chosen since the thought.
@@ -272,21 +274,15 @@ class MafiaHostSession:
         assert call.info is not None
         return call.context, call.info
 
-    def running(self, number: int) -> bool:
-        """Return whether a call is running."""
-        return number in self._running
-
-    def chunk(self, number: int, chunk: Any) -> Step:
-        """Report the next chunk of a stream. If it exceeds a limit, the call ends."""
-        if (running := self._running.get(number)) is not None:
+    def chunk(self, number: int, chunk: Any) -> Happened:
+        """Report the next chunk of a stream. If it exceeds a limit, the call has a `problem`, and no further chunks."""
+        running = self._running.get(number)
+        if running is not None and running.problem is None:
             for part in running.take(chunk):
                 self._tell_chunk(running, part)
-            if running.problem is not None:
-                self._fault(running.seat, running.method, running.problem)
-                self._end_stream(running)
-        return self._step()
+        return self._news()
 
-    def replaced(self, number: int, problem: str) -> Step:
+    def replaced(self, number: int, problem: str) -> Happened:
         """Report that a scripted agent answers instead of a language model's agent."""
         running = self._running.get(number)
         if running is not None and running.replaced is None:
@@ -295,9 +291,9 @@ class MafiaHostSession:
             self._fault(running.seat, method, problem, "no thought" if method == "think" else _BY_SCRIPT["by"])
             if method == "say":
                 running.stream = running.stream | _BY_SCRIPT
-        return self._step()
+        return self._news()
 
-    def answered(self, number: int, answer: Any = None, problem: str | None = None) -> Step:
+    def answered(self, number: int, answer: Any = None, problem: str | None = None) -> Happened:
         """Report the end of a call.
 
         Args:
@@ -307,7 +303,7 @@ class MafiaHostSession:
         """
         running = self._running.get(number)
         if running is not None and running.characters:
-            if problem is not None:
+            if (problem := running.problem or problem) is not None:
                 self._fault(running.seat, running.method, problem)
             self._end_stream(running)
         elif running is not None:
@@ -319,12 +315,11 @@ class MafiaHostSession:
             except Exception as error:  # the attributes of a foreign object may raise anything
                 problem = str(error) if type(error) is ValueError else described(error)
             self._end_choice(running, target, problem, said)
-        return self._step()
+        return self._news()
 
-    def _step(self) -> Step:
-        step = Step(self._happened, self._calls)
-        self._happened, self._calls = [], []
-        return step
+    def _news(self) -> Happened:
+        happened, self._happened = self._happened, []
+        return happened
 
     def _tell(self, event_type: str, private: bool = False, **payload: Any) -> None:
         """Report an event; private events are for those who may see all roles."""
@@ -476,7 +471,6 @@ class MafiaHostSession:
         if thought is not None:
             call.context, call.choices = thought.context, thought.choices
             call.info = thought.info if method == "nightAction" else None
-        self._calls.append(call)
 
     def _turn_state(self, seat: int) -> TurnState:
         """Return the state that a seat sees. All choose at once: no seat has the turn."""
@@ -608,9 +602,8 @@ class HostedMatch:
         self.note("match", **about, match_id=session.game_id, agents=agents)
         self._called = [called(agent) for agent in self.agents]
         try:
-            async with asyncio.TaskGroup() as group:
-                self._group = group
-                self._begin(session.begin())
+            self._report(session.begin())
+            await Room(lambda: session.calls, lambda call: call.seconds, self._make).play()
         finally:
             for agent in self._called:
                 if isinstance(agent, Apart):
@@ -620,34 +613,18 @@ class HostedMatch:
         self.note("end", outcome=match.turn_state(match.game.agents[0]).outcome)
         return session.result
 
-    def _begin(self, step: Step) -> None:
-        """Report a step, and begin its calls."""
-        self._report(step)
-        for call in step.calls:
-            self._group.create_task(self._make(call))
-
-    async def _make(self, call: DueCall) -> None:
-        """Make a call, report its answer or failure to the session, and go on with what follows.
-
-        The calls of language models in it are logged.
-        """
+    async def _make(self, call: DueCall, deadline: Deadline) -> None:
+        """Make a call, and report its answer or failure to the session. The calls of language models are logged."""
         session, number, agent = self.session, call.number, self.agents[call.seat]
         round_number = int(session.match.table.round_number)
-        last: Step | None = None
 
         async def take(chunk: Any) -> bool:
-            nonlocal last
             if (problem := replacement(agent)) is not None:
                 self._report(session.replaced(number, problem))
-            step = session.chunk(number, chunk)
-            if session.running(number):
-                self._report(step)
-                return True
-            last = step
-            return False
+            self._report(session.chunk(number, chunk))
+            return call.problem is None
 
-        arguments, deadline, role = session.arguments(number), Deadline.after(call.seconds), session.roles[call.seat]
-        answer = problem = None
+        arguments, role, answer, problem = session.arguments(number), session.roles[call.seat], None, None
         try:
             answer = await ask(self._called[call.seat], call.method, arguments, role=role, deadline=deadline, take=take)
         except TimeoutError:
@@ -657,19 +634,16 @@ class HostedMatch:
         else:
             if (why := replacement(agent)) is not None:
                 self._report(session.replaced(number, why))
-        step = session.answered(number, answer, problem)
+        happened = session.answered(number, answer, problem)
         for one in model_calls(agent):
             self.note("model", agent_id=agent.id, method=call.method, round=round_number, **one)
-        self._begin(last or step)
+        self._report(happened)
 
-    def _report(self, step: Step) -> None:
-        for one in step.happened:
+    def _report(self, happened: Happened) -> None:
+        for one in happened:
             if isinstance(one, wire.Event):
                 self.note("event", event=one)
-                try:
-                    self.on_event(one)
-                except Exception:  # whatever it is, the match goes on
-                    logger.exception("%s: who watches failed at %s", one.game_id, one.event_type)
+                tell(f"{one.event_type} of {one.game_id}", self.on_event, one)
             elif isinstance(one, Fault):
                 self._warn(one)
                 self.note("fault", **msgspec.to_builtins(one))

@@ -20,7 +20,6 @@ import logging
 import secrets
 import time
 import uuid
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
@@ -46,9 +45,10 @@ from ....envs.holdem import rules, view
 from ....envs.holdem.hands import card_name
 from ....envs.holdem.table import FOLD, KINDS, PHASES
 from ..common.client import Unknown
-from ..common.clock import Outgoing, SessionTimer
+from ..common.clock import Deadline, Outgoing, Room
 from ..common.database import IN_MEMORY, Database, SaveError
 from ..common.limits import NAMES, Pace, Places, bearer_token, client_of, hashed, lacks_token, problem_of
+from ..common.player import tell
 from ..common.server import BadBody, Connection, ConnectionLimits, Server, ServerSettings, read_struct
 from . import messages
 from .messages import Error
@@ -118,7 +118,7 @@ class PokerSeat:
     Attributes:
         agent_id, name: of the agent that sits there.
         chips: that it brings to its next hand; while it is dealt in, its chips are in the record.
-        connected: whether it has a connection.
+        connected, came: whether it has a connection, and has ever had one.
         leaving: whether its seat is free after this hand.
         out: whether its player wants no further hand for now.
         waits: whether it was out while hands were dealt, and is back with its big blind.
@@ -131,6 +131,7 @@ class PokerSeat:
     name: str | None
     chips: int
     connected: bool = False
+    came: bool = False
     leaving: bool = False
     out: bool = False
     waits: bool = False
@@ -196,12 +197,13 @@ class TableSnapshot(msgspec.Struct):
 class PokerDue(NamedTuple):
     """What the clock must bring about: ``act``: `timeout(seat, token)`; ``hand``: `next_hand()`.
 
-    ``wait``: no hand can be dealt, for want of seats that do not sit out; those that are `silent` are to leave.
+    ``wait``: no hand can be dealt, for want of seats that do not sit out; those that are `silent` are to leave. Of the
+    connections, which a session does not see: ``away``: the seat of an agent is free; ``abandoned``: the table ends.
     """
 
-    what: Literal["act", "hand", "wait"]
-    seat: int
-    token: str
+    what: Literal["act", "hand", "wait", "away", "abandoned"]
+    seat: int = -1
+    token: str = ""
 
 
 _game = lru_cache(16)(holdem)
@@ -314,7 +316,7 @@ class PokerHostSession:
         seat = self.seats.get(number)
         if seat is None or seat.leaving:
             return [self._error(number, messages.NOT_SEATED, f"nobody sits at seat {number}")]
-        seat.connected, seat.missed = True, 0
+        seat.connected, seat.came, seat.missed = True, True, 0
         connected = [other for other in self._receivers() if other != OBSERVERS]
         if self.status != "waiting" or len(connected) < self.rules.min_players:
             return [*([self._welcome(number)] if self.status == "running" else []), *self.news(number)]
@@ -615,7 +617,8 @@ class PokerHostSession:
         if self._seeded:
             self.table.stream = saved.stream
         self._left = dict(saved.left)
-        self.seats.update({number: PokerSeat(one.agent_id, one.name, one.chips) for number, one in saved.seats.items()})
+        for number, one in saved.seats.items():
+            self.seats[number] = PokerSeat(one.agent_id, one.name, one.chips, came=True)
 
     # Small questions.
 
@@ -918,6 +921,7 @@ class HostedTable:
         session: the table.
         ended_at: the loop's time when it ended; None before.
         observers: the connections of those who look on without a seat.
+        room: the clocks of what the table waits for.
     """
 
     def __init__(
@@ -930,10 +934,7 @@ class HostedTable:
         self._host, self._store, self._times = host, host.store, host.times
         self._saved: Any = None  # what the saved snapshot depends on
         self._connections: dict[int, Connection] = {}
-        self._timer: SessionTimer[PokerDue] = SessionTimer(self.ring)
-        self._desertion: SessionTimer[Reason] = SessionTimer(self.end)
-        self._away: dict[int, SessionTimer[int]] = defaultdict(lambda: SessionTimer(self._give_up))
-        self._asleep = False
+        self.room: Room[PokerDue] = Room(self._due, self._seconds, self._ring)
         self._written: Any = None  # the hand that was written last
         if saved is not None:
             session.restore(saved)
@@ -943,7 +944,6 @@ class HostedTable:
         """Seat an agent; see `PokerHostSession.join`."""
         seat, sends = self.session.join(agent.agent_id, agent.name, preferred, address)
         self._report("joined", seat=seat, agent_id=agent.agent_id, name=agent.name)
-        self._expect(seat, RESERVED_SECONDS)
         self._deliver(sends)
         return seat
 
@@ -953,7 +953,6 @@ class HostedTable:
         sends = self.session.leave(seat)
         with suppress(SaveError):  # a token of a seat that is free opens nothing
             self._store.revoke(self.table_id, agent_id)
-        self._away[seat].stop()
         self._report("left", seat=seat, agent_id=agent_id)
         if (connection := self._connections.pop(seat, None)) is not None:
             connection.close()
@@ -963,7 +962,6 @@ class HostedTable:
         """Give a seat a connection; the newest wins."""
         older = self._connections.get(seat)
         self._connections[seat] = connection
-        self._away[seat].stop()
         if older is not None:
             older.close()
         self._deliver(self.session.connect(seat))
@@ -974,7 +972,6 @@ class HostedTable:
             del self._connections[seat]
             self.session.disconnect(seat)
             self._deliver([])
-            self._expect(seat, self._times.away)
 
     def connected(self, seat: int) -> bool:
         """Whether the seat has a connection."""
@@ -1037,10 +1034,8 @@ class HostedTable:
             self._written = self.session.hand_log
             self._report("hand", **self._written)
         self._save()
-        self._set_timers()
+        self.room.follow()
         if self.session.status == "ended" and self.ended_at is None:
-            for clock in self._away.values():
-                clock.stop()
             self.ended_at = asyncio.get_running_loop().time()
             stacks = {seat.agent_id: self.session.stack(n) for n, seat in sorted(self.session.seats.items())}
             self._report("ended", reason=self.session.reason, hands=self.session.hand, stacks=stacks)
@@ -1062,62 +1057,50 @@ class HostedTable:
                 self._store.save_table(self.table_id, replace(session.snapshot(), created=self._created))
             self._saved = state
 
-    def wake(self) -> None:
-        """Let a restored table wait for its players; it is abandoned if none comes."""
-        self._set_timers()
-        for seat in self.session.seats:
-            self._expect(seat, self._times.away)
+    def _due(self) -> list[PokerDue]:
+        session = self.session
+        due = [] if session.due is None else [session.due]
+        if session.deserted:
+            due.append(PokerDue("abandoned"))
+        seats = session.seats.items() if session.status != "ended" else ()
+        absent = [(number, seat) for number, seat in seats if not (self.connected(number) or seat.leaving)]
+        return due + [PokerDue("away", number, seat.agent_id) for number, seat in absent]
 
-    def sleep(self) -> None:
-        """Stop the clocks: the server ends, and the store keeps the table."""
-        self._asleep = True
-        self._timer.stop()
-        self._desertion.stop()
-        for clock in self._away.values():
-            clock.stop()
+    def _seconds(self, due: PokerDue) -> float | None:
+        times = self._times
+        match due.what:
+            case "act":
+                waits = self.connected(due.seat) and not self.session.seats[due.seat].sits_out
+                return times.act if waits else 0.0
+            case "hand":
+                return times.hand
+            case "abandoned":
+                return times.abandoned
+            case "away" if not self.session.seats[due.seat].came:
+                return RESERVED_SECONDS
+            case _:
+                return times.away
 
-    def _set_timers(self) -> None:
-        """Set the timers to what the session waits for."""
-        if self._asleep:
-            return
-        due = self.session.due
-        if due is not None and due.what == "wait":
-            due, seconds = (due, self._times.away) if self._times.away is not None else (None, 0.0)
-        elif due is None or due.what == "hand":
-            seconds = self._times.hand
-        else:
-            waits = self.connected(due.seat) and not self.session.seats[due.seat].sits_out
-            seconds = self._times.act if waits else 0.0
-        self._timer.follow(due, seconds)
-        self._desertion.follow("abandoned" if self.session.deserted else None, self._times.abandoned)
-
-    def ring(self, due: PokerDue) -> None:
-        """Do what is due: its time is over."""
-        if due.what == "act":
-            self._host.counts["replaced"] += 1
-            self._deliver(self.session.timeout(due.seat, due.token))
-            return
-        for seat in self.session.silent:
-            logger.info("table %s: seat %d has not answered for long and is free", self.table_id, seat)
-            self.leave(seat)
-        self._deliver(self.session.next_hand())
-
-    def _expect(self, seat: int, seconds: float | None) -> None:
-        """Free a seat that has no connection after so long; None: keep it."""
-        self._away[seat].stop()  # an older clock
-        if seconds is not None and self.ended_at is None and not self._asleep:
-            self._away[seat].follow(seat, seconds)
-
-    def _give_up(self, seat: int) -> None:
-        if not self.connected(seat) and seat in self.session.seats:
-            logger.info("table %s: seat %d was away for too long and is free", self.table_id, seat)
-            self.leave(seat)
+    async def _ring(self, due: PokerDue, deadline: Deadline) -> None:
+        """Do what is due when its time is over."""
+        await asyncio.sleep(deadline.left)
+        match due.what:
+            case "act":
+                self._host.counts["replaced"] += 1
+                self._deliver(self.session.timeout(due.seat, due.token))
+            case "away":
+                logger.info("table %s: seat %d was away for too long and is free", self.table_id, due.seat)
+                self.leave(due.seat)
+            case "abandoned":
+                self.end("abandoned")
+            case _:
+                for seat in self.session.silent:
+                    logger.info("table %s: seat %d has not answered for long and is free", self.table_id, seat)
+                    self.leave(seat)
+                self._deliver(self.session.next_hand())
 
     def _report(self, kind: str, **fields: Any) -> None:
-        try:
-            self._host.on_event(kind, table_id=self.table_id, **fields)
-        except Exception:  # a full disk must not stop the game
-            logger.exception("on_event failed at %r of table %s", kind, self.table_id)
+        tell(f"{kind!r} of table {self.table_id}", self._host.on_event, kind, table_id=self.table_id, **fields)
 
 
 class Register(msgspec.Struct):
@@ -1269,7 +1252,7 @@ class PokerHost(Server):
         while len(self._awaited) < self._count:
             self._awaited.add(self._open_table())
         for table in self.tables.values():
-            table.wake()
+            table.room.follow()  # a restored table waits for its players
         self.store.restore_tokens()
 
     async def closing(self) -> None:
@@ -1277,7 +1260,7 @@ class PokerHost(Server):
         self._replacing = False
         for table in list(self.tables.values()):
             if self.store.lasting:
-                table.sleep()
+                table.room.stop()
             elif table.session.seats:
                 table.end("admin_stopped")
 

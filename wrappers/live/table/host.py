@@ -38,10 +38,10 @@ from ...logs.match_log import Lines, MatchLog, SafeMatchLog, describe_error
 from ...replay.log_reader import moments
 from ...replay.page import page
 from ...replay.phh_writer import phhs
-from ..common.clock import Deadline, Outgoing, SessionTimer, TimeBanks
+from ..common.clock import Deadline, Outgoing, Room
 from ..common.limits import Admit, Pace, admit_by_token, client_of, folded, problem_of, same_token
 from ..common.match_session import MatchLimits, MatchSession
-from ..common.player import Player, Turn
+from ..common.player import Player, Turn, tell
 from ..common.server import HEADERS, Connection, ConnectionLimits, Server, ServerSettings, page_routes
 from . import messages
 from .messages import Error, State
@@ -166,12 +166,13 @@ Sends: TypeAlias = list[Outgoing[messages.ServerMessage]]
 class TableDue(NamedTuple):
     """The pending turn: its number, its seat, and whether a program, a person or one who is away has to answer.
 
-    ``nobody``: the table goes on by itself after a pause, in seconds.
+    ``nobody``: the table goes on by itself after a pause, in seconds. `key`: that of its person, who has a time bank.
     """
 
     who: Literal["program", "person", "away", "nobody"]
     seat: int
     turn: int
+    key: str = ""
     pause: float = 0.0
 
 
@@ -273,7 +274,7 @@ class TableHostSession:
             return None
         number = self.game.agents.index(self.match.turn)
         seat = self.seats[number]
-        return TableDue("program" if seat.program else "person" if seat.here else "away", number, self.turn)
+        return TableDue("program" if seat.program else "person" if seat.here else "away", number, self.turn, seat.key)
 
     def connect(self, client: Client) -> Sends:
         """Add a client as an observer."""
@@ -550,6 +551,31 @@ def _error(client: Client, code: str, message: str) -> Outgoing[messages.ServerM
     return Outgoing(client, messages.Error(code=code, message=message))
 
 
+class TimeBanks:
+    """What people have for turns that take longer than the time of a turn.
+
+    Args:
+        full: seconds of a full bank.
+    """
+
+    def __init__(self, full: float) -> None:
+        self._full = full
+        self._left: dict[str, float] = {}
+
+    def left(self, player: str) -> float:
+        """Return the seconds in a player's bank."""
+        return self._left.get(player, self._full)
+
+    def turn_ended(self, player: str, left: float) -> None:
+        """Take what a turn used: `left` seconds were left of it, bank included."""
+        self._left[player] = min(self.left(player), left)
+
+    def refill(self, share: float = 1.0) -> None:
+        """Give every bank a share of a full one, up to a full one. Full ones take no memory."""
+        filled = {player: left + share * self._full for player, left in self._left.items()}
+        self._left = {player: left for player, left in filled.items() if left < self._full}
+
+
 PAGE = files(__package__) / "page"
 """The page's files."""
 SHARED = [files(replay) / name for name in ("dom.js", "legible.js", "pictures.css")]
@@ -579,12 +605,13 @@ class TableHost(Server):
         players: seat by seat, a program as (name, agent), or None for a person.
         timeout: seconds for a turn; then the game's safe action is played.
         program_timeout: seconds for a turn of a program, and of a person without a page; None: `timeout`.
-        time_bank: seconds that a person has in each match for turns that take longer; from 0 up.
+        time_bank: seconds that a person has in each match for turns that take longer; from 0 up. A turn in which the
+            person has no page takes nothing of it; one whose page goes ends at the latest after `program_timeout`.
         delay: seconds that a program waits before it is asked.
         seed: the seed of the deals; None takes entropy from the operating system.
         server: where it listens; people need its access token to take a seat.
         admit: who may take a seat at a table of a lobby, which gives the tokens; None: whoever has the access token.
-        on_result: called with each result.
+        on_result: called with each result; its errors are logged.
         log: the match log, which can be replayed; None: no log.
 
     Attributes:
@@ -625,8 +652,6 @@ class TableHost(Server):
         self._timeouts = {"person": timeout, "program": short, "away": min(timeout, short)}
         self._banks = TimeBanks(time_bank)
         self._banked = 0, 0  # the match and the hand for which the banks have been filled
-        self._bank = 0.0  # of the acting player, when the turn began
-        self._turn: tuple[TableDue, Deadline, str] | None = None  # the pending turn, as it began, and whose it is
         self._in_lobby = admit is not None
         self._on_result = on_result
         self._ended: Any = None  # the latest match that has ended
@@ -634,8 +659,7 @@ class TableHost(Server):
         self._files = EndedMatches()
         self._log = SafeMatchLog(log)
         self._written: tuple[Any, int] = (None, 0)  # the match, and the number of its events in the log
-        self._timer: SessionTimer[TableDue] = SessionTimer(self._ring)
-        self._asking: asyncio.Task[None] | None = None
+        self._room: Room[TableDue] = Room(self._due, self._seconds, self._attend, self._turn_ended)
 
     def new_session(self, game: Game, programs: Sequence[str | None], **options: Any) -> TableHostSession:
         """Return the session of the table."""
@@ -667,9 +691,7 @@ class TableHost(Server):
 
     async def closing(self) -> None:
         """Stop the programs."""
-        if self._asking is not None:
-            self._asking.cancel()
-        self._timer.stop()
+        self._room.follow()
         for player in self._players.values():
             player.close()
 
@@ -688,74 +710,63 @@ class TableHost(Server):
             self._deliver(self.session.disconnect(connection))
 
     def _deliver(self, sends: Sequence[Outgoing[messages.ServerMessage]]) -> None:
-        self._follow_turn()
-        left = None if self._timer.due is None or self._timer.due.who == "nobody" else self._timer.left
+        self._room.follow()
+        clocks = [deadline.left for due, (deadline, _) in self._room.open.items() if due.who != "nobody"]
+        due = self.session.due
+        bank = self._banks.left(due.key) if due is not None and due.who == "person" else 0.0
         for client, message in sends:
-            if isinstance(message, State) and message.turn >= 0 and left is not None:
-                message.left, message.bank = round(1000 * left), round(1000 * self._bank)
+            if isinstance(message, State) and message.turn >= 0 and clocks:
+                message.left, message.bank = round(1000 * min(clocks)), round(1000 * bank)
             client.send(messages.encode(message))
         self._write()
         self._end_match()
 
     # Turns.
 
-    def _follow_turn(self) -> None:
-        """Set the timer for the pending turn, and ask the program if it is a program's turn.
+    def _due(self) -> list[TableDue]:
+        """Return the pending turn; while its person is away twice, of which the earlier deadline ends it.
 
-        A turn has one deadline. While its person is away the turn ends earlier; a return does not move the deadline.
+        So a return does not move the turn's own deadline.
         """
         due = None if self._stopping else self.session.due
-        begins = due is None or self._turn is None or due[1:] != self._turn[0][1:]
-        if begins:
-            self._next_turn(due)
-        self._bank = self._banks.left(self._turn[2]) if self._turn and due is not None and due.who == "person" else 0.0
-        seconds = 0.0
-        if self._turn is not None:
-            seconds = self._turn[1].seconds if begins else self._turn[1].left
-        if due is not None and due.who == "away":
-            seconds = min(seconds, self._timeouts["away"])
-        if self._timer.follow(due, seconds):
-            if self._asking is not None:
-                self._asking.cancel()
-            self._asking = None
-            if due is not None and due.who == "program":
-                self._asking = asyncio.create_task(self._ask(due))
+        if due is None:
+            return []
+        return [due._replace(who="person"), due] if due.who == "away" else [due]
 
-    def _next_turn(self, due: TableDue | None) -> None:
-        """Take what the turn before used from its person's bank, and set the deadline of the turn that begins."""
-        if self._turn is not None and self._turn[2]:
-            self._banks.turn_ended(self._turn[2], self._turn[1].left)
-        if self._banked != (self.session.matches, self.session.hand):
-            self._banks.refill(1.0 if self._banked[0] != self.session.matches else 0.1)
-            self._banked = self.session.matches, self.session.hand
-        self._turn = None
-        if due is not None:
-            player = "" if due.who == "nobody" else self.session.seats[due.seat].key  # a program has none
-            time = due.pause if due.who == "nobody" else self._timeouts["person" if player else "program"]
-            self._turn = due, Deadline.after(time + (self._banks.left(player) if player else 0.0)), player
+    def _seconds(self, due: TableDue) -> float:
+        if self._banked != (now := (self.session.matches, self.session.hand)):
+            self._banks.refill(1.0 if self._banked[0] != now[0] else 0.1)
+            self._banked = now
+        if due.who == "person":
+            return self._timeouts["person"] + self._banks.left(due.key)
+        return due.pause if due.who == "nobody" else self._timeouts[due.who]
 
-    async def _ask(self, due: TableDue) -> None:
-        """Ask a program until its turn is over: it may send messages first and decide later."""
-        deadline = self._timer.deadline
-        while self.session.due == due:
-            await asyncio.sleep(self._delay)
-            name = self.session.seats[due.seat].name or ""
-            played = await self._players[due.seat].answer(Turn(self.session.state(due.seat), name=name), deadline)
-            if played.problem is not None:
-                return self._fail(due.turn, played.problem)
-            self._deliver(self.session.answered(due.turn, played.response, played.thoughts))
+    def _turn_ended(self, due: TableDue, left: float) -> None:
+        """Take what a turn used from its person's bank."""
+        if due.who == "person":
+            self._banks.turn_ended(due.key, left)
 
-    def _ring(self, due: TableDue) -> None:
-        if due.who == "nobody":
-            self._deliver(self.session.resume())
-        elif due.who != "program":  # its player has the same deadline
-            self._fail(due.turn, "no answer in time")
+    async def _attend(self, due: TableDue, deadline: Deadline) -> None:
+        """Ask a program until its turn is over: it may send messages first and decide later. Others have their time."""
+        match due.who:
+            case "program":
+                while self.session.due == due:
+                    await asyncio.sleep(self._delay)
+                    turn = Turn(self.session.state(due.seat), name=self.session.seats[due.seat].name or "")
+                    played = await self._players[due.seat].answer(turn, deadline)
+                    if played.problem is not None:
+                        return self._fail(due, played.problem)
+                    self._deliver(self.session.answered(due.turn, played.response, played.thoughts))
+            case "nobody":
+                await asyncio.sleep(deadline.left)
+                self._deliver(self.session.resume())
+            case _:
+                await asyncio.sleep(deadline.left)
+                self._fail(due, "no answer in time")
 
-    def _fail(self, turn: int, problem: str) -> None:
-        due = self.session.due
-        if due is not None and due.turn == turn:
-            logger.warning("%s: the safe action is played: %s", self.session.seats[due.seat].name, problem)
-            self._deliver(self.session.failed(turn, problem))
+    def _fail(self, due: TableDue, problem: str) -> None:
+        logger.warning("%s: the safe action is played: %s", self.session.seats[due.seat].name, problem)
+        self._deliver(self.session.failed(due.turn, problem))
 
     def _write(self) -> None:
         """Write the new events to the log."""
@@ -780,7 +791,8 @@ class TableHost(Server):
         self._ended, self._ended_log = match, log_of([self._begun(match), *match.events[1:]])
         dealt = zip(self.session.dealt, self.session.game.agents, strict=True)
         players = tuple(PlayerResult(name, program, match.payoffs[agent]) for (name, program), agent in dealt)
-        self._on_result(TableResult(players, str((match.outcome or {}).get("reason", "")), self._ended_log))
+        result = TableResult(players, str((match.outcome or {}).get("reason", "")), self._ended_log)
+        tell("a result", self._on_result, result)
 
     async def _ended_file(self, request: web.Request) -> web.Response:
         """Answer with a file of the latest match that has ended. It says all of it, to everybody who looks on."""

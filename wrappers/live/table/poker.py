@@ -15,6 +15,7 @@ from ....envs.holdem import picture, view
 from ....envs.holdem.view import Player
 from ...agents.base import Agent
 from ..common.limits import same_token
+from ..common.player import tell
 from ..poker.host import OPTIONS, PokerHostSession, PokerRules
 from . import messages
 from .host import Client, PlayerResult, Sends, TableDue, TableHost, TableHostSession, TableResult, log_of
@@ -137,7 +138,7 @@ class PokerTableSession(TableHostSession):
             return None if due is None else super().due
         hand, showdown, silence = self._pauses
         pause = silence if due.what == "wait" else showdown if self.poker.table.showdown else hand
-        return TableDue("nobody", -1, self.turn, pause)
+        return TableDue("nobody", -1, self.turn, pause=pause)
 
     def resume(self) -> Sends:
         """Deal the next hand, without those who have been silent for long."""
@@ -296,7 +297,7 @@ class PokerTable(TableHost):
         players = tuple(PlayerResult(name, name in names, won) for name, won in self._won.items())
         hands, self._won, self._played = self._played, {}, 0
         if players:
-            self._on_result(TableResult(players, reason, self._hands.log(None), hands))
+            tell("a result", self._on_result, TableResult(players, reason, self._hands.log(None), hands))
 
     async def _ended_file(self, request: web.Request) -> web.Response:
         """Answer with the hands that have ended, as the seat of the key in the query may see them.
