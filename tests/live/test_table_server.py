@@ -96,6 +96,17 @@ async def test_a_table_whose_only_person_has_closed_the_page_goes_on_by_the_cloc
             await eve.turn()
 
 
+async def test_a_turn_without_its_person_takes_nothing_of_the_time_bank():
+    async with TableHost(BARGAINING, [None, ("bot", Program(offering))], timeout=0.3, time_bank=60) as host:
+        async with person(host) as ann:
+            await ann.sit()
+            await ann.turn()
+        async with asyncio.timeout(20):
+            while host.session.match.actions == 0:
+                await asyncio.sleep(0.01)
+        assert min(host._banks._left.values()) > 59
+
+
 async def test_a_page_that_is_loaded_again_and_again_does_not_hold_a_turn():
     limits = {"timeout": 0.6, "program_timeout": 0.5, "time_bank": 0.4}
     async with TableHost(BARGAINING, [None, ("bot", Program(offering))], **limits) as host:
