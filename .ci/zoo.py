@@ -41,12 +41,12 @@ from parlour.training.commands.lookup import (
     tables_of,
     warn_about_differences,
 )
-from parlour.training.commands.measures import BatteryArguments, LearnerArguments, battery
+from parlour.training.commands.measures import BatteryArguments, battery
 from parlour.training.evaluation.duplicate import Score
 from parlour.training.evaluation.exploit import Win, wins_of
 from parlour.training.evaluation.games import compare, measures
 from parlour.training.learning import run_folder
-from parlour.training.learning.settings import TrainConfig
+from parlour.training.learning.settings import LearnerArguments, TrainConfig
 from parlour.training.models.reference import POOLS, Member, Pool, digest_of, play, pools
 from parlour.wrappers.policies.base import TabularPolicy, read_settings
 from parlour.wrappers.policies.loading import load_policy, load_run, policy_file, run_settings

@@ -1,6 +1,5 @@
 """The public names of the packages: complete for the pages, examples and notebooks, and loaded at their first use."""
 
-import ast
 import json
 import re
 from pathlib import Path
@@ -36,16 +35,6 @@ def deep_imports():
 @pytest.mark.skipif(not (ROOT / "examples").is_dir(), reason="the examples belong to the checkout")
 def test_pages_and_examples_import_public_names():
     assert [found for found in deep_imports() if not INSIDE.match(found[1])] == []
-
-
-@pytest.mark.parametrize("package", [parlour.wrappers, parlour.training], ids=lambda package: package.__name__)
-def test_types_and_names_agree(package):
-    """The imports for type checkers are those that are made at the first use."""
-    body = ast.parse(Path(package.__file__).read_text("utf-8")).body
-    block = next(node for node in body if isinstance(node, ast.If))
-    names = {each.asname or each.name for node in block.body if isinstance(node, ast.ImportFrom) for each in node.names}
-    names |= {node.id for node in ast.walk(block) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    assert {name for name in names if not name.startswith("_")} == set(package.__all__) == set(package._SOURCES)
 
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)

@@ -3,8 +3,9 @@
 The names below are the public ones; each is loaded at its first use, and PyTorch with those that train.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ..wrappers.lazy import lazy
 
 if TYPE_CHECKING:
     from .evaluation.cross_play import cross_play as cross_play
@@ -21,27 +22,5 @@ if TYPE_CHECKING:
     from .runs.config import preset_for as preset_for
     from .runs.run import resume as resume
     from .runs.run import train as train
-
-_NAMES = {
-    "evaluation.cross_play": ("cross_play", "finished", "play_teams"),
-    "evaluation.duplicate": ("evaluate",),
-    "evaluation.exact": ("flat_tree", "nash_conv", "values"),
-    "evaluation.games": ("best_response", "compare", "play"),
-    "runs.config": ("load_config", "preset_for"),
-    "runs.run": ("resume", "train"),
-}
-_SOURCES = {name: module for module, names in _NAMES.items() for name in names}
-
-__all__ = [*_SOURCES]
-
-if not TYPE_CHECKING:  # a type checker knows the names above, and reports others
-
-    def __getattr__(name: str) -> Any:
-        """Load a public name."""
-        if name not in _SOURCES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(f".{_SOURCES[name]}", __name__), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+else:
+    __getattr__, __dir__, __all__ = lazy(__name__, __file__)

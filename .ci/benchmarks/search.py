@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from parlour.envs import Game, game
 from parlour.envs.core.rng import streams
+from parlour.envs.holdem.table import FLOP, RIVER, TURN
 from parlour.training.commands.lookup import turn_resolver
 from parlour.training.evaluation.duplicate import Score
-from parlour.training.solving.resolving import OWN_SHARE, STREETS, HoldemResolving, Solved
+from parlour.training.solving.resolving import OWN_SHARE, HoldemResolving, Solved
 from parlour.training.solving.subgame import Resolver, mean_value
 from parlour.wrappers.policies.base import Policy
 from parlour.wrappers.policies.loading import make_policy
@@ -20,6 +21,7 @@ from .base import Row, Seconds
 
 GOALS = {"river": 0.3, "turn": 4.0, "flop": 5.0}
 """Processor time of a decision; two threads share that of a turn."""
+STREETS = {"river": RIVER, "turn": TURN, "flop": FLOP}
 EXACT = 800, 200
 """Iterations of the exact solution of a river, and of a turn with all its rivers at each."""
 ROUNDS = 20

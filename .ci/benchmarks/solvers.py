@@ -10,8 +10,7 @@ from numba import njit
 from parlour.envs import game
 from parlour.training.evaluation.exact import flat_tree
 from parlour.training.solving.holdem_tree import deals
-from parlour.training.solving.public_tree import ListedDeals
-from parlour.training.solving.sampled import SampledSolver
+from parlour.training.solving.sampled import ListedDeals, SampledSolver
 from parlour.training.solving.tabular import TabularSolver
 
 from .base import Row, Seconds

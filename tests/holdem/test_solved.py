@@ -11,11 +11,11 @@ from parlour.envs.core.rng import streams
 from parlour.envs.core.rollout import play_until_done
 from parlour.envs.holdem.hands import card_number
 from parlour.envs.holdem.ranges import HOLDINGS, equities, possible
-from parlour.training.commands.measures import BatteryArguments, LearnerArguments, battery
+from parlour.training.commands.measures import BatteryArguments, battery
+from parlour.training.learning.settings import LearnerArguments
 from parlour.training.solving import holdem_tree
 from parlour.training.solving.problems import AbstractedProblem, sampled_response
-from parlour.training.solving.public_tree import END
-from parlour.training.solving.sampled import Sampling, grow
+from parlour.training.solving.sampled import END, Sampling, grow
 from parlour.wrappers.policies import buckets, solved
 from parlour.wrappers.policies.base import TrainedFor
 from parlour.wrappers.policies.buckets import board_buckets, place_of, pocket, texture

@@ -186,13 +186,13 @@ async def test_prompts_and_personas_come_from_a_file(tmp_path):
 
 
 def test_personas_are_given_out_in_order_or_by_name():
-    model = Model(name="stub", base_url="http://127.0.0.1:1/v1")
-    make = maker("llm", FIVE, model, 1)
+    model, prompts = Model(name="stub", base_url="http://127.0.0.1:1/v1"), load_prompts()
+    make = maker("llm", FIVE, model, 1, None, prompts)
     made = [make(f"p{i}", f"Name {i}")._persona for i in range(5)]
-    assert made == [*load_prompts().personas.values()][:4] + made[:1] and len(set(made)) == 4
-    assert maker("llm:social", FIVE, model, 1)("p1", "Ann")._persona == load_prompts().personas["social"]
+    assert made == [*prompts.personas.values()][:4] + made[:1] and len(set(made)) == 4
+    assert maker("llm:social", FIVE, model, 1, None, prompts)("p1", "Ann")._persona == prompts.personas["social"]
     with pytest.raises(ValueError, match="no persona is called 'rude'"):
-        maker("llm:rude", FIVE, model, 1)
+        maker("llm:rude", FIVE, model, 1, None, prompts)
 
 
 @pytest.mark.parametrize("kind", ["500", None])

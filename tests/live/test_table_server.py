@@ -14,7 +14,7 @@ import pytest
 from live.table_people import BARGAINING, Program, caller, hanging, holdem, offering, person, raising
 from parlour import envs
 from parlour.envs import Action, AgentResponse, new_table, with_required_fields
-from parlour.training.commands.arguments import TableArguments
+from parlour.training.commands.arguments import PlayersArguments, TableArguments
 from parlour.training.commands.table import browser_table, players_of
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.server import HEADERS, ServerSettings, server_tls
@@ -355,7 +355,7 @@ async def test_people_come_by_tls(certificate):
 async def test_the_command_opens_a_poker_table_with_its_options_and_its_time_to_act():
     settings = TableArguments(delay=0, hands=3, timeout=7.0)
     game = holdem(seats=2, big_blind=4)
-    table = browser_table(game, players_of(game, ["human", "call"], settings), settings)
+    table = browser_table(game, players_of(game, PlayersArguments(agents=("human", "call")), settings), settings)
     async with table, person(table) as ann:
         assert (await ann.until("seating"))["timeout"] == 7000
         await ann.sit()

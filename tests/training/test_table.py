@@ -10,7 +10,7 @@ from parlour import zoo
 from parlour.envs import game
 from parlour.training import cli
 from parlour.training.commands import lookup, supervisor, table
-from parlour.training.commands.arguments import TableArguments
+from parlour.training.commands.arguments import PlayersArguments, TableArguments
 
 
 @pytest.fixture(autouse=True)
@@ -85,6 +85,6 @@ TABLE = {"admit": lambda name, token: None, "tables": TableArguments(timeout=9, 
 @pytest.mark.parametrize(("other", "seconds"), [("honest", 600), ("human", 60)])
 def test_one_person_alone_with_programs_has_ten_minutes_for_a_turn(other, seconds):
     kuhn, settings = game("kuhn"), TableArguments()
-    players = table.players_of(kuhn, ["human", other], settings)
+    players = table.players_of(kuhn, PlayersArguments(agents=("human", other)), settings)
     opened = table.browser_table(kuhn, players, settings)
     assert opened.session.connect(1)[0].message.timeout == 1000 * seconds

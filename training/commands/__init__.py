@@ -33,10 +33,7 @@ _DEPLOYS = {
 _MEASURES = {
     "exploit": ("measures:exploit", "find the worst known opponent: who wins most from a policy"),
     "exploit-model": ("reference:exploit_model", "the exact exploitability of a language model in a small game"),
-    "crossplay": (
-        "measures:crossplay",
-        "let policies play with each other: matrix, self-play, cross-play, ladder",
-    ),
+    "crossplay": ("measures:crossplay", "let policies play with each other: matrix, self-play, cross-play, ladder"),
     "teams": ("measures:evaluate_teams", "how often each team of a game wins, and how it plays"),
     "held-out": ("measures:evaluate_held_out", "measure a policy on the held-out sets of its game"),
     "model": ("reference:evaluate_model", "measure a language model against others, and count its wrong answers"),

@@ -26,13 +26,6 @@ if TYPE_CHECKING:
 
 LLM = "llm"
 """The name of the language model among agents."""
-GameName = Annotated[
-    str,
-    Parameter(
-        name="GAME",
-        help="The game by name, such as holdem (see `parlour list games`); or module:function of your own.",
-    ),
-]
 PlayerName = Annotated[
     str,
     Parameter(
@@ -72,7 +65,8 @@ def secret(given: str | None, file: Path | None) -> str | None:
 class GameArguments:
     """The game."""
 
-    game: GameName
+    game: Annotated[str, Parameter(name="GAME")]
+    """The game by name, such as holdem (see `parlour list games`); or module:function of your own."""
     _: KW_ONLY
     options: tuple[str, ...] = ()
     """The game's options as name=value, such as seats=6."""
@@ -82,12 +76,8 @@ class GameArguments:
 class PolicyArguments:
     """The policy, and the game that it plays."""
 
-    run: Annotated[
-        str,
-        Parameter(
-            name="RUN", help="A run folder or its name below runs/, a saved policy (.npz, .zip), or the name of a bot."
-        ),
-    ]
+    run: Annotated[str, Parameter(name="RUN")]
+    """A run folder or its name below runs/, a saved policy (.npz, .zip), or the name of a bot."""
     _: KW_ONLY
     game: str | None = None
     """The game by name. Default: the policy's own; for a bot, the first game that has it."""

@@ -76,7 +76,11 @@ def deploy_arena(
         raise ValueError(f"sessions={sessions}: name the arena with --arena http://…")
     if invites and not sessions:
         raise ValueError("--invites needs --sessions")
-    run, console, chosen = deployed.run, Console(), _game(deployed)
+    run, console = deployed.run, Console()
+    games = [name for name in GAMES if deployed.game is None and run in lookup.bots_of(name)]
+    if len(games) > 1:
+        raise ValueError(f"{run} plays {', '.join(games)}: name the game with --game")
+    chosen = lookup.game_of(run, deployed.game, deployed.options, deployed.seats)
     making, statistics = lookup.agents_as(llm, [run], deadline), ModelStatistics()
 
     def make() -> Agent:
@@ -135,19 +139,6 @@ def deploy_arena(
                 await server.played(matches)
 
         supervisor.run(answer(), activity)
-
-
-def _game(deployed: arguments.PlayerArguments) -> Game:
-    """Return the game.
-
-    Raises:
-        ValueError: for a bot that several games have, where none is named.
-    """
-    if deployed.game is None:
-        games = [name for name in GAMES if deployed.run in lookup.bots_of(name)]
-        if len(games) > 1:
-            raise ValueError(f"{deployed.run} plays {', '.join(games)}: name the game with --game")
-    return lookup.game_of(deployed.run, deployed.game, deployed.options, deployed.seats)
 
 
 MAFIA_PORT = arguments.AddressArguments(port=3010)
@@ -476,12 +467,7 @@ MakePolicy = Callable[[str, str], AgentPolicy]
 
 
 def maker(
-    spec: str,
-    game: Game,
-    model: Model | None,
-    seed: int | None,
-    seats: int | None = None,
-    prompts: Prompts | None = None,
+    spec: str, game: Game, model: Model | None, seed: int | None, seats: int | None, prompts: Prompts
 ) -> MakePolicy:
     """Return a function that makes agents as `spec` names them, with different seeds. Saved policies run in a thread.
 
@@ -491,7 +477,7 @@ def maker(
         model: the language model of ``llm``.
         seed: seed of the agents' choices and texts; None: a random one.
         seats: number of players of the matches; None: unknown.
-        prompts: the prompts of language models; None: Parlour's own prompts.
+        prompts: the prompts of language models.
 
     Raises:
         ValueError: if `spec` is unknown, or cannot play the game.
@@ -505,11 +491,11 @@ def maker(
         config = AgentConfig(type="scripted", scripted_config=ScriptedConfig(personality=cast(Personality, spec)))
         return lambda agent_id, name: MafiaScriptedAgent(agent_id, name, config, seed=own())
     if spec.partition(":")[0] == lookup.LLM:
-        asked, words, persona = lookup.needed(model), prompts or load_prompts(), spec.partition(":")[2]
-        MafiaLLMAgent("p1", "Alice", asked, prompts=words, persona=persona)  # an error now, not in the first match
-        personas = cycle([persona] if persona else list(words.personas) or [""])
+        asked, persona = lookup.needed(model), spec.partition(":")[2]
+        MafiaLLMAgent("p1", "Alice", asked, prompts=prompts, persona=persona)  # an error now, not in the first match
+        personas = cycle([persona] if persona else list(prompts.personas) or [""])
         return lambda agent_id, name: MafiaLLMAgent(
-            agent_id, name, asked, prompts=words, persona=next(personas), seed=own()
+            agent_id, name, asked, prompts=prompts, persona=next(personas), seed=own()
         )
     lookup.located_for(game, spec, *PERSONALITIES, lookup.LLM)
     player = lookup.agent(spec, game, seed)

@@ -1,4 +1,4 @@
-"""`parlour evaluate RUN`: measures a policy over duplicate deals. Further measures are modules of their own."""
+"""`parlour evaluate RUN`: measures a policy over duplicate deals. It loads little, so that its help comes at once."""
 
 from ..parallel.tasks import Workers
 from .arguments import DealsArguments, PolicyArguments, ReportArguments

@@ -5,7 +5,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
@@ -176,10 +176,6 @@ class MatchSummary:
             yield f"{name}: {count} times in place of its answer: {instead}"
 
 
-Games = Annotated[
-    str,
-    Parameter(name="GAME", help="A game by name, several with commas between them, or all."),
-]
 ARENA_PORT = arguments.ServerArguments(port=9100)
 MOST_COMING = 16
 """Agents that may come to each game where all are served."""
@@ -187,56 +183,15 @@ SHOWN = 5
 """Columns of the table of all games in a terminal; the ratings game by game are on the page."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TournamentArguments:
-    """The round robin."""
-
-    remote: tuple[str, ...] = ()
-    """HTTP agents, as name=http://…."""
-    wait: NonNegativeInt = 0
-    """Number of agents to wait for; they register at POST /api/register. Needs a single game."""
-    rounds: PositiveInt = 10
-    """Number of rounds. In each, every group of agents that fills the table plays once in each rotation of the
-    seats."""
-    serve: bool = False
-    """Play no round robin, only the sessions and matches that agents request, until Ctrl-C."""
-
-    @property
-    def endpoints(self) -> list[tuple[str, str]]:
-        """Names and URLs of the HTTP agents."""
-        pairs = [spec.partition("=") for spec in self.remote]
-        for name, equals, endpoint in pairs:
-            if not (name and equals):
-                raise ValueError(f"remote {name + equals + endpoint!r}: write name=http://…")
-        return [(name, endpoint) for name, _, endpoint in pairs]
-
-    async def play(self, arenas: Sequence[ArenaHost], agents: Sequence[Sequence[ArenaAgent]], console: Console) -> None:
-        """Play a game between our agents and those over HTTP; or serve all games, each with its agents."""
-        arena, ours = arenas[0], agents[0]
-        games = arena.game.id if len(arenas) == 1 else counted(len(arenas), "games")
-        console.say(f"arena for {games} at {arena.url}")
-        for each, own in zip(arenas, agents, strict=True):
-            for one in own:
-                each.add(one)
-            for name, endpoint in self.endpoints:
-                each.add_remote(name, endpoint)
-        if self.serve:
-            console.say(f"agents play here as {arena.url}/SKILL.md says (Ctrl-C ends it)")
-            await asyncio.Event().wait()
-        coming = len(ours) + len(self.remote) + self.wait
-        missing = coming - len(arena.players)
-        if missing > 0:
-            console.say(f"waiting for {counted(missing, 'agents')}: POST {arena.url}/api/register")
-            await arena.wait_for(coming)
-        await arena.tournament(self.rounds)
-
-
 def host_arena(
-    game: Games,
+    game: Annotated[str, Parameter(name="GAME")],
     *,
     options: tuple[str, ...] = (),
     agents: tuple[str, ...] = (),
-    tournament: TournamentArguments,
+    remote: tuple[str, ...] = (),
+    wait: NonNegativeInt = 0,
+    rounds: PositiveInt = 10,
+    serve: bool = False,
     seats: int | None = None,
     timeout: float = 30.0,
     max_actions: int | None = None,
@@ -256,9 +211,15 @@ def host_arena(
     start matches by POST /api/match.
 
     Args:
+        game: A game by name, several with commas between them, or all.
         options: The game's options as name=value, such as seats=6. Needs a single game.
         agents: Runs, policy files, bots, or llm (the language model of --model). The agent zoo plays each game with its
             policy of the zoo.
+        remote: HTTP agents, as name=http://….
+        wait: Number of agents to wait for; they register at POST /api/register. Needs a single game.
+        rounds: Number of rounds. In each, every group of agents that fills the table plays once in each rotation of the
+            seats.
+        serve: Play no round robin, only the sessions and matches that agents request, until Ctrl-C.
         seats: Seats of the game. Default: the game's default, or the number of agents if there are fewer. Needs a
             single game.
         timeout: Seconds for a turn.
@@ -274,141 +235,117 @@ def host_arena(
         find(name)  # an unknown one is an error
         if names.count(name) > 1:
             raise ValueError(f"{name}: named twice")
-    several = len(names) > 1
-    if several and (tournament.wait or options or seats is not None):
+    several, endpoints = len(names) > 1, [spec.partition("=") for spec in remote]
+    if several and (wait or options or seats is not None):
         raise ValueError(f"{game} names {len(names)} games: --wait, --seats and --options need a single one")
+    for name, equals, url in endpoints:
+        if not (name and equals):
+            raise ValueError(f"remote {name + equals + url!r}: write name=http://…")
     console, seed, making = Console(stderr=as_json), live.seed, lookup.agents_as(llm, agents, timeout)
 
     def make(spec: str, game: Game, number: int) -> Agent:
         return making(spec, game, None if seed is None else seed + 1 + number)
 
-    others = len(tournament.endpoints) + tournament.wait
+    others = len(remote) + wait
     if several:
-        tables = several_games(names, agents, MOST_COMING if tournament.serve else others, make, console)
+        tables = several_games(names, agents, MOST_COMING if serve else others, make, console)
     else:
         coming = len(agents) + others
         chosen = _game(game, options, seats, coming)
         own = [(spec, _own_spec(spec, chosen) or spec) for spec in agents]
         tables = [(chosen, _named_agents(own, chosen, chosen.words, make))]
-        if not tournament.serve:
+        if not serve:
             _with_enough(chosen, coming, ": name more --agents, --remote, --wait, or --serve")
-    games = _Games(tables)
     actions = max_actions if max_actions is not None else 0 if several else -1
     limits = MatchLimits(actions=actions or None, rejected=rejected, failed=failed)
-    settings = {"limits": limits, "timeout": timeout, "seed": seed, "server": listening.settings}
-    with supervised(live, console) as supervisor, TemporaryDirectory() as folder:
-        if out is not None:
-            out.mkdir(parents=True, exist_ok=True)  # a folder that cannot be made is told before the matches
-        try:
-            kept = 0 if out is None else samples
-            work = games.play(tournament, console, supervisor.log, Path(folder), kept, **settings)
-            supervisor.run(work, Activity(counts=games.counts, models=games.models))
-        finally:
-            if games.played:
-                _report(games, several, as_json, console)
-                if out is not None:
-                    about = provenance() | {"seed": "random" if seed is None else seed}
-                    index = write_pages(out, games.played, games.together, games.models(), about)
-                    console.say(f"written: {index}")
+    settings: dict[str, Any] = {"limits": limits, "timeout": timeout, "seed": seed, "server": listening.settings}
+    played, together, by_game = list[GameResults](), Standings(), defaultdict[str, Standings](Standings)
+    arenas, counts = list[ArenaHost](), Counter[str]()
 
+    def count(result: ArenaResult) -> None:
+        together.add(result)
+        by_game[result.game_id].add(result)
+        replaced, refused = sum(result.forced.values()), sum(result.rejected.values())
+        counts.update(matches=1, turns=result.actions, replaced=replaced, refused=refused)
 
-class _Games:
-    """The games of an arena: one after the other, or all at once if they are served.
-
-    Attributes:
-        played: the results so far, game by game.
-        together: the standings over all games.
-    """
-
-    def __init__(self, tables: Sequence[Seated]) -> None:
-        self.played: list[GameResults] = []
-        self.together = Standings()
-        self._tables = tables
-        self._by_game: defaultdict[str, Standings] = defaultdict(Standings)
-        self._counts: Counter[str] = Counter()
-        self._arenas: list[ArenaHost] = []
-
-    def counts(self) -> dict[str, int]:
-        """Return the counts for the status line."""
-        return {**self._counts, "tables": sum(len(arena.matches) for arena in self._arenas)}
-
-    def models(self) -> dict[str, ModelStatistics]:
+    def models() -> dict[str, ModelStatistics]:
         """Return the statistics of language models by agent and, of several games, by game."""
         return {
-            one.agent_id if len(self._tables) == 1 else f"{one.agent_id} in {game.name}": one.agent.statistics
-            for game, ours in self._tables
+            f"{one.agent_id} in {game.name}" if several else one.agent_id: one.agent.statistics
+            for game, ours in tables
             for one in ours
             if isinstance(one.agent, LLMAgent)
         }
 
-    def count(self, result: ArenaResult) -> None:
-        """Count a match."""
-        self.together.add(result)
-        self._by_game[result.game_id].add(result)
-        self._counts["matches"] += 1
-        self._counts["turns"] += result.actions
-        self._counts["replaced"] += sum(result.forced.values())
-        self._counts["refused"] += sum(result.rejected.values())
+    async def play(seated: Sequence[Seated]) -> None:
+        """Play one game between our agents and those over HTTP; or serve all games, each with its agents."""
+        arena = arenas[0]
+        games = arena.game.id if len(arenas) == 1 else counted(len(arenas), "games")
+        console.say(f"arena for {games} at {arena.url}")
+        for each, (_, ours) in zip(arenas, seated, strict=True):
+            for own in ours:
+                each.add(own)
+            for name, _, url in endpoints:
+                each.add_remote(name, url)
+        if serve:
+            console.say(f"agents play here as {arena.url}/SKILL.md says (Ctrl-C ends it)")
+            await asyncio.Event().wait()
+        coming = len(seated[0][1]) + others
+        if (missing := coming - len(arena.players)) > 0:
+            console.say(f"waiting for {counted(missing, 'agents')}: POST {arena.url}/api/register")
+            await arena.wait_for(coming)
+        await arena.tournament(rounds)
 
-    async def play(
-        self,
-        tournament: TournamentArguments,
-        console: Console,
-        log: MatchLog | None,
-        folder: Path,
-        samples: int,
-        **settings: Any,
-    ) -> None:
-        """Play all games; also of one that is stopped the results are kept.
-
-        Args:
-            tournament: what is played.
-            console: where it is told.
-            log: the log of all matches.
-            folder: for logs of the first matches of each game.
-            samples: the number of these matches.
-            settings: of the arenas.
-        """
-        for tables in [self._tables] if tournament.serve else [[table] for table in self._tables]:
+    async def play_all(log: MatchLog | None, folder: Path) -> None:
+        """Play the games one after the other, or serve all at once. The results of one that is stopped are kept."""
+        kept = 0 if out is None else samples  # logs of the first matches of each game
+        for seated in [tables] if serve else [[table] for table in tables]:
             with ExitStack() as stack:
-                self._arenas = []
-                for game, _ in reversed(tables):
-                    own = FirstMatches(folder / f"{game.name}.jsonl", samples, log) if samples else opened(log)
-                    settings["others"] = self._arenas if len(self._arenas) + 1 == len(tables) else ()
-                    arena = ArenaHost(game, log=stack.enter_context(own), on_result=self.count, **settings)
-                    self._arenas = [arena, *self._arenas]
+                arenas.clear()
+                for game, _ in reversed(seated):
+                    own = FirstMatches(folder / f"{game.name}.jsonl", kept, log) if kept else opened(log)
+                    beside = arenas.copy() if len(arenas) + 1 == len(seated) else ()
+                    entered = stack.enter_context(own)
+                    arenas.insert(0, ArenaHost(game, log=entered, on_result=count, others=beside, **settings))
                 try:
-                    async with self._arenas[0]:
-                        await tournament.play(self._arenas, [ours for _, ours in tables], console)
+                    async with arenas[0]:
+                        await play(seated)
                 finally:
-                    for arena in self._arenas if self._arenas[0].url else ():
-                        if len(tables) == 1 or arena.played:
-                            kept = folder / f"{arena.game.name}.jsonl" if samples and arena.played else None
-                            self.played.append(GameResults(arena.game, self._by_game[arena.game.id], kept))
+                    for arena in arenas if arenas[0].url else ():
+                        if len(seated) == 1 or arena.played:
+                            first = folder / f"{arena.game.name}.jsonl" if kept and arena.played else None
+                            played.append(GameResults(arena.game, by_game[arena.game.id], first))
 
+    def report() -> None:
+        """Print the standings of each game, and those over all games; write the pages."""
+        of_models = {name: each.row() for name, each in models().items()}
+        if as_json:
+            facts = list[dict[str, Any]]()
+            for result in played:
+                standings = list(map(asdict, result.standings.lines()))
+                facts.append({"game": result.game.id, "options": dict(result.game.options), "standings": standings})
+            over = {"games": facts, "over_all": list(map(asdict, together.lines()))} if several else facts[0]
+            print(json.dumps({**over, "models": of_models} if of_models else over))
+        else:
+            for result in played:
+                console.print(table_of(*by_agent(result.standings.lines()), result.title))
+            if several:
+                heads, lines = over_all(played, together)
+                title = f"all games: {counted(together.matches, 'matches')}"
+                console.print(table_of(heads[:SHOWN], [line[:SHOWN] for line in lines], title))
+        if out is not None:
+            about = provenance() | {"seed": "random" if seed is None else seed}
+            console.say(f"written: {write_pages(out, played, together, models(), about)}")
 
-def _report(games: _Games, several: bool, as_json: bool, console: Console) -> None:
-    """Print the standings of each game, and those over all games."""
-    if as_json:
-        rows = [
-            {
-                "game": one.game.id,
-                "options": dict(one.game.options),
-                "standings": list(map(asdict, one.standings.lines())),
-            }
-            for one in games.played
-        ]
-        together = list(map(asdict, games.together.lines()))
-        about: dict[str, Any] = {"games": rows, "over_all": together} if several else rows[0]
-        counts = {name: each.row() for name, each in games.models().items()}
-        print(json.dumps({**about, "models": counts} if counts else about))
-        return
-    for result in games.played:
-        console.print(table_of(*by_agent(result.standings.lines()), result.title))
-    if several:
-        heads, lines = over_all(games.played, games.together)
-        title = f"all games: {counted(games.together.matches, 'matches')}"
-        console.print(table_of(heads[:SHOWN], [line[:SHOWN] for line in lines], title))
+    with supervised(live, console) as supervisor, TemporaryDirectory() as folder:
+        if out is not None:
+            out.mkdir(parents=True, exist_ok=True)  # a folder that cannot be made is told before the matches
+        try:
+            activity = Activity(counts=lambda: {**counts, "tables": sum(len(a.matches) for a in arenas)}, models=models)
+            supervisor.run(play_all(supervisor.log, Path(folder)), activity)
+        finally:
+            if played:
+                report()
 
 
 NAMES = [
@@ -459,7 +396,7 @@ def host_mafia(
     limits = MafiaLimits(think=timeout, say=timeout, act=timeout)
     summary = MatchSummary()
     with supervised(live, console) as supervisor:
-        printer = _EventPrinter(console) if not quiet and parallel == 1 else lambda event: None
+        printer = event_printer(console) if not quiet and parallel == 1 else lambda event: None
         host = MafiaHost(game, limits=limits, seed=seed, log=supervisor.log, on_event=printer)
         connections = [ServiceConnection(url, access.token) for url in remote]
         makers: list[MakePolicy] = [partial(RemoteAgent, connection=one) for one in connections]
@@ -490,21 +427,13 @@ def host_mafia(
         supervisor.run(play(), activity)
 
 
-class _EventPrinter:
-    """Prints the public events, one per line."""
+def event_printer(console: Console) -> Callable[[Event], None]:
+    """Return a function that prints the public events of matches, one per line."""
+    names, said = dict[str, str](), list[str]()
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._names: dict[str, str] = {}
-        self._said = ""
-
-    def __call__(self, event: Event) -> None:
-        if line := self._line(event.event_type, event.payload):
-            self._console.say(line)
-
-    def _line(self, kind: str, payload: dict[str, Any]) -> str:
+    def line(kind: str, payload: dict[str, Any]) -> str:
         if kind == "GAME_CREATED":
-            self._names = {player["id"]: player["name"] for player in payload["players"]}
+            names.update({player["id"]: player["name"] for player in payload["players"]})
         elif kind == "NIGHT_RESOLVED" and payload["killed"] is None:
             return "  nobody was killed: the doctor was there"
         elif kind == "VOTE_RESULT" and payload["eliminatedPlayerId"] is None:
@@ -512,15 +441,18 @@ class _EventPrinter:
         elif kind == "PHASE_CHANGED" and payload["to"] in ("NIGHT_ACTIONS", "DAY_DISCUSSION"):
             return f"\n— {'Night' if payload['to'] == 'NIGHT_ACTIONS' else 'Day'} {payload['roundNumber']}"
         elif kind == "AGENT_SAY_STREAM":
-            self._said += payload["chunk"]
+            said.append(payload["chunk"])
             if not payload["chunk"]:
-                said, self._said = self._said, ""
+                text = "".join(said)
+                said.clear()
                 by = f" ({payload['by']} in its place)" if "by" in payload else ""
-                return f"{payload['agentName']}{by}: {printable(said) or '…'}"
+                return f"{payload['agentName']}{by}: {printable(text) or '…'}"
         elif kind == "PLAYER_ELIMINATED":
             how = "is voted out" if payload["eliminatedBy"] == "vote" else "was killed"
-            return f"  {self._names[payload['playerId']]} {how}: {payload['role']}"
+            return f"  {names[payload['playerId']]} {how}: {payload['role']}"
         return ""
+
+    return lambda event: console.say(*filter(None, [line(event.event_type, event.payload)]))
 
 
 POKER_PORT = arguments.ServerArguments(port=9000)

@@ -29,7 +29,7 @@ from ..learning import run_folder
 from ..learning.settings import pair
 from ..runs.config import preset_options, source_of
 from .arguments import LLM as LLM
-from .arguments import PromptArguments
+from .arguments import PlayersArguments, PromptArguments
 
 T = TypeVar("T")
 MakeAgent = Callable[[str, Game, int | None], Agent]
@@ -301,33 +301,26 @@ def agents_as(prompt: PromptArguments, specs: Sequence[str], turn: float | None 
     """Return the maker of the agents that `specs` name; a language model is asked as the command line says.
 
     Args:
-        asked: the language model, and how it is asked.
+        prompt: the language model, and how it is asked.
         specs: all players of the command, see `agent`.
         turn: the time of a turn in seconds; None: no limit.
     """
     return partial(agent, model=prompt.language_model(specs, turn), prompting=prompt.prompting())
 
 
-def seated(
-    specs: Sequence[str], game: Game, prompt: PromptArguments, seed: int | None, search: bool | None, turn: float | None
-) -> list[Any]:
+def seated(players: PlayersArguments, game: Game, seed: int | None, turn: float | None = None) -> list[Any]:
     """Return the agents of a table, seat by seat, each with a seed of its own and, where it is wanted, with search.
 
     Args:
-        specs: see `agent`.
+        players: the players, and how language models among them are asked.
         game: the game with its options.
-        prompt: the language model, and how it is asked.
         seed: the seed of the first is one more; None: random.
-        search: see `searching_agents`.
         turn: the time of a turn in seconds; None: no limit.
     """
-    make, seeds = (
-        agents_as(prompt, specs, turn),
-        [None if seed is None else seed + 1 + seat for seat in range(len(specs))],
-    )
-    agents = [make(spec, game, one) for spec, one in zip(specs, seeds, strict=True)]
+    specs, make = players.agents, agents_as(players, players.agents, turn)
+    agents = [make(spec, game, None if seed is None else seed + place) for place, spec in enumerate(specs, 1)]
     warn_about_differences(zip(specs, agents, strict=True), game)
-    return searching_agents(specs, agents, seed, search)
+    return searching_agents(specs, agents, seed, players.search)
 
 
 def seated_model(make: Callable[[], Agent], game: Game, parallel: int = 1) -> AgentsAsPolicy:

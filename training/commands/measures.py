@@ -27,7 +27,7 @@ from ..evaluation.exact import Probable
 from ..evaluation.exploit import Estimated, Win, exact_win, reply_of, thinned, tree_of, wins_of, worst_of
 from ..evaluation.games import compare, games_with, measures
 from ..evaluation.pages import ladder_columns, ladder_page, provenance
-from ..learning.settings import ALGORITHM, TrainConfig
+from ..learning.settings import LearnerArguments, TrainConfig
 from ..parallel.tasks import HERE, Task, Tick, Workers
 from ..runs.config import settings_from
 from ..solving.problems import sampled_response
@@ -131,9 +131,9 @@ def evaluate_policy(
     around = {name: [lookup.policy(part, game, next(seeds)) for part in parts] for name, parts in opponents.items()}
     seated = [(name, one) for name, parts in around.items() for one in parts]
     lookup.warn_about_differences([(run, trained), *seated], game)
-    settings = {"deals": deals, "seed": seed, "adjusted": not played.raw}
+    settings: dict[str, Any] = {"deals": deals, "seed": seed, "adjusted": not played.raw}
     tasks = [
-        Task(measure, (name, parts, player, game), settings, plays(game, len(parts)) * deals)
+        Task(partial(measure, name, parts, player, game, **settings), plays(game, len(parts)) * deals)
         for name, parts in around.items()
     ]
     with counting_bar("evaluate", sum(task.size for task in tasks)) as done:
@@ -485,20 +485,6 @@ def sample_games(game: Game, names: Sequence[str], count: int, seed: int) -> str
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearnerArguments:
-    """The learned best response."""
-
-    decisions: NonNegativeInt = 1_000_000
-    """Decisions of the learner; 0: no learned best response."""
-    minutes: float | None = None
-    """Time limit of the learner in minutes."""
-    algorithm: str = ALGORITHM
-    """The learning algorithm, by name."""
-    learner: tuple[str, ...] = ()
-    """Settings of the learner as name=value, such as net_arch=[256,256], in place of those of the game's preset."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class BatteryArguments:
     """The battery of opponents, and how the policy plays."""
 
@@ -541,7 +527,7 @@ def exploit(
     record = {"policy": run, "game": game.id, "options": dict(game.options), "seed": seed, "search": search}
     record["worst"] = [win.to_dict() for win in worst_of(wins).values()]
     record["opponents"] = [win.to_dict() for win in wins]
-    report.show(record, *_tables_of_wins(f"{run} with search" if search else run, game, wins), *_lines_of_wins(wins))
+    report.show(record, *_shown(f"{run} with search" if search else run, game, wins))
 
 
 def battery(
@@ -567,7 +553,7 @@ def battery(
     if learned.decisions:
         from ..runs.run import response_config  # loads torch
 
-        learner = response_config(trained, game, seed=seed, **vars(learned))
+        learner = response_config(trained, game, learned, seed)
     player = lookup.searching(run, trained, game, seed) if opponents.search else trained
     specs = [*lookup.rivals(game), *(lookup.of_the_zoo(game) if zoo else ()), *opponents.against]
     others = lookup.policies_of([*dict.fromkeys(specs)], game, seed)
@@ -575,20 +561,20 @@ def battery(
     if game.capabilities.teams is not None:
         others[run] = lookup.policy(run, game, seed + 1_000)
     lookup.warn_about_differences([(run, trained), *others.items()], game)
-    played = {"deals": deals, "seed": seed}
+    played: dict[str, Any] = {"deals": deals, "seed": seed}
     teams = game.capabilities.teams
     games, tasks = deals * (1 if teams is None else len(teams.names)), []
     for name, other in others.items():
         kind = "itself" if name == run else "bot" if name in game.bots or name == "random" else "run"
-        tasks.append(Task(wins_of, (other, name, kind, player, game), played, games))
-    tasks.append(Task(_exact, (player, game), played, deals))
+        tasks.append(Task(partial(wins_of, other, name, kind, player, game, **played), games))
+    tasks.append(Task(partial(_exact, player, game, **played), deals))
     for name in measures(game.name).best_responses:
-        tasks.append(Task(_best_response, (player, game, name), {"hands": hands, "seed": seed}, hands))
+        tasks.append(Task(partial(_best_response, player, game, name, hands=hands, seed=seed), hands))
     if isinstance(player, SolvedPolicy) and opponents.solver_seconds > 0:
-        spent = {"buckets": opponents.buckets, "seconds": opponents.solver_seconds, **played}
-        tasks.append(Task(_sampled, (player, game), spent, deals))
+        spent: dict[str, Any] = {"buckets": opponents.buckets, "seconds": opponents.solver_seconds, **played}
+        tasks.append(Task(partial(_sampled, player, game, **spent), deals))
     if learner is not None:
-        tasks.append(Task(_learned, (player, game, learner), played, learned.decisions + games))
+        tasks.append(Task(partial(_learned, player, game, learner, **played), learned.decisions + games))
     with counting_bar("exploit", sum(task.size for task in tasks)) as done:
         results = workers.run(tasks, done)
     for line in dict.fromkeys(one for one in results if isinstance(one, str)):
@@ -642,7 +628,8 @@ def _learned(player: Policy, game: Game, learner: TrainConfig, *, deals: int, se
     return [replace(win, curve=thinned(curve)) for win in wins]
 
 
-def _tables_of_wins(run: str, game: Game, wins: Sequence[Win]) -> list[Table]:
+def _shown(run: str, game: Game, wins: Sequence[Win]) -> list[Any]:
+    """Return the tables of the wins, and below them learning curves and the worst opponents."""
     teams = game.capabilities.teams is not None
     sign, rows = "" if teams else "+", []
     for win in sorted(wins, key=lambda win: -win.score.mean):
@@ -650,7 +637,7 @@ def _tables_of_wins(run: str, game: Game, wins: Sequence[Win]) -> list[Table]:
         interval = "exact" if win.kind == "exact" else f"{score.low:{sign}.3f} to {score.high:{sign}.3f}"
         rows.append([opponent, *([win.team or ""] if teams else []), f"{score.mean:{sign}.3f}", interval])
     heads = ["opponent", *(["team"] if teams else []), "wins from it", "95 % interval"]
-    tables = [table_of(heads, rows, f"{run}, {game.id} ({wins[0].score.unit})", texts=len(heads) - 2)]
+    output: list[Any] = [table_of(heads, rows, f"{run}, {game.id} ({wins[0].score.unit})", texts=len(heads) - 2)]
     if split := [win for win in wins if win.parts]:  # a row for each place in the game, a column for each way to end
         ways = list(next(iter(split[0].parts.values())))
         rows = [
@@ -659,18 +646,13 @@ def _tables_of_wins(run: str, game: Game, wins: Sequence[Win]) -> list[Table]:
             for number, (place, row) in enumerate(win.parts.items())
         ]
         title = "what they win, luck included, by where and how the game ends"
-        tables.append(table_of(["best response", "street", *ways], rows, title, texts=2))
-    return tables
-
-
-def _lines_of_wins(wins: Sequence[Win]) -> list[str]:
-    lines = []
+        output.append(table_of(["best response", "street", *ways], rows, title, texts=2))
     for win in wins:
         if win.curve and (win.team is None or win is next(one for one in wins if one.curve)):
             points = ", ".join(f"{steps:,}: {mean:+.2f}" for steps, mean in thinned(win.curve, 8))
             what = "iterations for each seat: mean win" if win.kind == "sampled" else "decisions: mean return"
-            lines.append(f"learning curve ({what} while learning): {points}")
+            output.append(f"learning curve ({what} while learning): {points}")
     for team, win in worst_of(wins).items():
         whom = "" if team is None else f" of {team}"
-        lines.append(f"worst known opponent{whom}: {win.opponent} wins from it {win.score} {win.score.unit}")
-    return lines
+        output.append(f"worst known opponent{whom}: {win.opponent} wins from it {win.score} {win.score.unit}")
+    return output

@@ -59,7 +59,7 @@ def command(
     players = _with_you(game, players) if alone else players
     seats = len(players.agents) if lookup.has_seats(game.game) else None
     chosen = lookup.game_with(game.game, game.options, seats=seats)
-    agents = lookup.seated(players.agents, chosen, players, session.seed, players.search, None)
+    agents = lookup.seated(players, chosen, session.seed)
     people = any(isinstance(one, HumanAgent) for one in agents)
     headed = how_to_play(chosen, fields=False).lstrip().startswith("#")
     aim = (": " if headed else " ").join(rules_of(chosen).strip().split("\n\n")[:2])  # its name, and a sentence or two
@@ -108,10 +108,7 @@ def command(
                 if match.eyes is None:
                     raise
                 match.console.print()
-        if match.eyes is not None:
-            match.console.print(match.result(match.eyes))
-        else:
-            match.console.print(match.table())
+        match.console.print(match.table() if match.eyes is None else match.result(match.eyes))
 
 
 @contextmanager

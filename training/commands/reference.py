@@ -46,19 +46,10 @@ COUNTS = "decisions", "replaced"
 FOR_SAMPLES = 0.1
 """The share of the time that a language model has for its sample games."""
 
-Rated = Annotated[
-    str | None,
-    Parameter(name="GAME", help="The game by name. Without it the pages of the folder are written anew."),
-]
-Player = Annotated[
-    str,
-    Parameter(name="RUN", help="A run, a policy file, zoo:GAME or a bot. Default: the model of --model."),
-]
-
 
 def command(
-    game: Rated = None,
-    run: Player = "",
+    game: Annotated[str | None, Parameter(name="GAME")] = None,
+    run: Annotated[str, Parameter(name="RUN")] = "",
     *,
     llm: PromptArguments,
     deals: AtLeast2 = 1_000,
@@ -78,6 +69,8 @@ def command(
     Every few games the result is written: after Ctrl-C, or where an endpoint goes down, the same command goes on.
 
     Args:
+        game: The game by name. Without it the pages of the folder are written anew.
+        run: A run, a policy file, zoo:GAME or a bot. Default: the model of --model.
         deals: Deals, at least 2, each played in every role against every opponent, unless the time is over before.
             Below 10 there is no interval.
         minutes: Minutes after which nothing more is played or asked; what was played until then counts.
@@ -115,8 +108,7 @@ def command(
         else:
             _show(rating.facts, deals, opponents, file.with_suffix(".html"))
             talks = f", {rating.conversations}" if rating.conversations.exists() else ""
-            pages = f"written: {file}, {file.with_suffix('.html')}, {index}{talks}"
-            Console().say(pages)
+            Console().say(f"written: {file}, {file.with_suffix('.html')}, {index}{talks}")
     if problem is not None:
         games = counted(rating.facts["return"]["games"], "games") if rating.facts else ""
         kept = f"{games} are kept in {file}: the same command goes on" if games else "no games are kept"
@@ -492,7 +484,6 @@ def _shown(facts: Mapping[str, Any]) -> list[Any]:
         ["time of this run", f"{facts['seconds']:.1f} s"],
     ]
     table = table_of(["", ""], rows, f"{facts['model']}, {facts['game']} ({facts['unit']})", texts=2)
-    table.show_header = False
     lines = []
     for row in facts["best_response"]:
         model = ", ".join(f"{action} {share:.0%}" for action, share in row["model"].items())

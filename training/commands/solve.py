@@ -109,7 +109,6 @@ def command(
         ("nodes, information sets", f"{tree.nodes:,}, {len(tree.seat):,}"),
     ]
     table = table_of(["", ""], rows, f"{game.id}, solved by {method}", texts=2)
-    table.show_header = False
     again = next_command(game, "play", "GAME", "--agents", str(file), *["random"] * (game.seats - 1))
     report.show(facts, table, f"the policy is in {file}: {again}")
 

@@ -22,7 +22,7 @@ from ...envs import GAMES, Game, how_to_play
 from ...envs.core.counted import counted
 from ...envs.core.files import no_files
 from ...envs.core.registry import packages
-from ...wrappers import Agent, MatchLog, ServerSettings
+from ...wrappers import Agent, ServerSettings
 from ...wrappers.agents.human import HumanAgent
 from ...wrappers.agents.language_model import statistics_of
 from ...wrappers.live.common.activity import Activity
@@ -33,14 +33,13 @@ from ...wrappers.live.table.host import TableHost, TableResult
 from ...wrappers.replay.log_reader import distinct
 from ..terminal.console import Console
 from . import lookup
-from .arguments import LiveArguments, PlayersArguments, PromptArguments, Seconds, ServerArguments, TableArguments
+from .arguments import LiveArguments, PlayersArguments, Seconds, ServerArguments, TableArguments
 from .supervisor import serving, supervised
 
 POKER = "holdem"
 """The game with a table where stacks carry over from hand to hand."""
 MOST_NAMES = 4
 """The most players that a status line names."""
-NO_MODEL = PromptArguments()
 
 
 class Results:
@@ -75,58 +74,38 @@ Players = Sequence[tuple[str, Agent] | None]
 """The programs at a table with their names, seat by seat; None: a person."""
 
 
-def players_of(
-    game: Game,
-    specs: Sequence[str],
-    tables: TableArguments,
-    *,
-    seed: int | None = None,
-    language_models: PromptArguments = NO_MODEL,
-    search: bool | None = None,
-) -> Players:
+def players_of(game: Game, players: PlayersArguments, tables: TableArguments, seed: int | None = None) -> Players:
     """Return the programs at a table.
 
     Args:
         game: the game with its options.
-        specs: the players, seat by seat, as `lookup.agent` reads them; ``human``: a person.
+        players: the players, seat by seat, as `lookup.agent` reads them; ``human``: a person.
         tables: the settings of the table.
         seed: the seed of the programs; None: random.
-        language_models: the model of the language models, and how it is asked.
-        search: whether the policies search before they act; None: those whose card of the zoo says so.
 
     Raises:
         ValueError: for an unknown player.
     """
-    agents = lookup.seated(specs, game, language_models, seed, search, tables.turn(people=2))
-    names = iter(distinct([short_name(spec) for spec in specs if spec != lookup.HUMAN], " "))
+    agents = lookup.seated(players, game, seed, tables.turn(people=2))
+    names = iter(distinct([short_name(spec) for spec in players.agents if spec != lookup.HUMAN], " "))
     return [None if isinstance(one, HumanAgent) else (next(names), one) for one in agents]
 
 
-def browser_table(
-    game: Game,
-    players: Players,
-    tables: TableArguments,
-    *,
-    seed: int | None = None,
-    log: MatchLog | None = None,
-    **common: Any,
-) -> TableHost:
+def browser_table(game: Game, players: Players, tables: TableArguments, **common: Any) -> TableHost:
     """Return a table in the browser that has not started.
 
     Args:
         game: the game with its options.
         players: see `players_of`.
         tables: the settings of the table.
-        seed: the seed of the deals; None: random.
-        log: the match log.
-        common: arguments of every table: server, admit, on_result.
+        common: arguments of every table: seed (of the deals), log, server, admit, on_result.
 
     Raises:
         ValueError: if there is no seat for a person.
     """
     rated = "admit" in common  # who goes away must lose before an empty table ends
     common |= {"timeout": tables.turn(2 if rated else players.count(None)), "time_bank": tables.time_bank}
-    common |= {"program_timeout": tables.turn(2), "seed": seed, "log": log, "delay": tables.delay}
+    common |= {"program_timeout": tables.turn(2), "delay": tables.delay}
     if game.name == POKER:
         from ...wrappers.live.table.poker import PokerTable
 
@@ -278,8 +257,8 @@ def _table(
         game = lookup.game_with(name, given, seats=seats)
     if len(opponents) >= game.seats:
         raise ValueError(f"{len(opponents)} opponents for {game.seats} seats: leave one to a person")
-    specs = [*[lookup.HUMAN] * (game.seats - len(opponents)), *opponents]
-    return browser_table(game, players_of(game, specs, tables), tables, **callbacks)
+    players = PlayersArguments(agents=(*[lookup.HUMAN] * (game.seats - len(opponents)), *opponents))
+    return browser_table(game, players_of(game, players, tables), tables, **callbacks)
 
 
 PORT = ServerArguments(port=8000)
@@ -333,11 +312,12 @@ def command(
     chosen = lookup.game_with(games[0], options, seats=seats)
     people = [lookup.HUMAN] * (chosen.seats - len(players.agents))
     specs = [*players.agents, *people] if lookup.HUMAN in players.agents else [*people, *players.agents]
+    seated = replace(players, agents=tuple(specs))
     console, results = Console(), Results(chosen)
     with supervised(live, console) as supervisor:
-        programs = players_of(chosen, specs, tables, seed=live.seed, language_models=players, search=players.search)
-        common: dict[str, Any] = {"log": supervisor.log, "server": settings, "on_result": results.add}
-        table = browser_table(chosen, programs, tables, seed=live.seed, **common)
+        programs = players_of(chosen, seated, tables, live.seed)
+        common = {"seed": live.seed, "log": supervisor.log, "server": settings, "on_result": results.add}
+        table = browser_table(chosen, programs, tables, **common)
         if not players.agents and (strong := lookup.of_the_zoo(chosen)):
             print(f"a strong opponent: --agents {strong[0]}", file=sys.stderr)
         models = statistics_of(dict(filter(None, programs)))

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from types import MappingProxyType
 from typing import Any
 
 from ...envs import Game
@@ -194,8 +193,8 @@ def write_pages(
     folder: Path,
     results: Sequence[GameResults],
     together: Standings,
-    models: Mapping[str, ModelStatistics] = MappingProxyType({}),
-    about: Mapping[str, Any] = MappingProxyType({}),
+    models: Mapping[str, ModelStatistics],
+    about: Mapping[str, Any],
 ) -> Path:
     """Write ``index.html`` with the tables, and a page with the replay of the sample matches of each game.
 

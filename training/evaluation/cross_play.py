@@ -323,9 +323,9 @@ def cross_play(
         run = partial(workers.run, progress=progress)
         return _of_teams(game, players, {"matches": deals, "seed": seed}, mixed, run)
     names, policies = tuple(players), list(players.values())
-    mirror, settings = mirrored(game), {"deals": deals, "seed": seed}
+    mirror, settings = mirrored(game), dict[str, Any](deals=deals, seed=seed)
     cells = [(i, j) for i, j in product(range(len(names)), repeat=2) if i <= j or not mirror]
-    tasks = [Task(results_of_deals, (policies[i], game, [policies[j]]), settings, deals) for i, j in cells]
+    tasks = [Task(partial(results_of_deals, policies[i], game, [policies[j]], **settings), deals) for i, j in cells]
     results = np.zeros((len(names), len(names), deals, game.seats))
     for (i, j), result in zip(cells, workers.run(tasks, progress), strict=True):
         results[i, j] = result
@@ -373,7 +373,7 @@ def _of_teams(
             team: policies[one] if other == one else Mixed(policies[one], policies[other], count)
             for team, (one, other, count) in zip(teams, cell, strict=True)
         }
-        tasks.append(Task(_winner_of_each, (game, played), settings, deals))
+        tasks.append(Task(partial(_winner_of_each, game, played, **settings), deals))
     won = dict(zip(different, run(tasks), strict=True))
     shape = len(names), len(names), deals
     return [

@@ -204,32 +204,19 @@ def results_of_deals(
         raise ValueError(f"{given}: give {game.seats - 1}, or one for all")
     if deals < 2:
         raise ValueError(f"deals={deals}: an interval needs at least 2")
-    seeds = streams(seed, deals).tolist()
-    size = max(1, TABLES // game.seats)
-    results = []
-    for start in range(0, deals, size):
-        chunk = seeds[start : start + size]
-        results.append(results_of_seeds(policy, game, opponents, chunk, adjusted))
-        progress(len(chunk))
-    return np.concatenate(results)
-
-
-def results_of_seeds(
-    policy: Policy, game: Game, opponents: Sequence[Policy], seeds: Sequence[int], adjusted: bool = True
-) -> NDArray[np.float64]:
-    """Return the results of `policy` in the deals of these seeds, by seat; all are played at once.
-
-    It is float64[deals, seats] in `game.payoffs.unit`. The table of deal `d` with the policy in seat `s` has row
-    ``d * seats + s``. The other arguments are those of `evaluate`.
-    """
     around = [policy, *(opponents if len(opponents) > 1 else list(opponents) * (game.seats - 1))]
-    tables = tables_with_seed(game, len(seeds) * game.seats, [seed for seed in seeds for _ in range(game.seats)])
-    seat = np.tile(np.arange(game.seats), len(seeds))
     policies = list({id(each): each for each in around}.values())  # one object acts on all its seats in one batch
     who = np.array([next(i for i, one in enumerate(policies) if one is each) for each in around])
-    seated = who[(np.arange(game.seats) - seat[:, None]) % game.seats]
-    total = play_until_done(game, policies, tables, who=lambda tables: seated)
-    reduction = game.capabilities.variance_reduction
-    if adjusted and reduction is not None:
-        total = reduction.without_luck(tables, total)
-    return np.asarray(total[np.arange(len(tables)), seat].reshape(-1, game.seats) / game.payoffs.unit)
+    seeds, size = streams(seed, deals).tolist(), max(1, TABLES // game.seats)
+    results = []
+    for start in range(0, deals, size):
+        deal = [seed for seed in seeds[start : start + size] for _ in range(game.seats)]
+        seat = np.arange(len(deal)) % game.seats  # of the policy: a deal has a table for each
+        tables = tables_with_seed(game, len(deal), deal)
+        seated = who[(np.arange(game.seats) - seat[:, None]) % game.seats]
+        total = play_until_done(game, policies, tables, who=lambda _: seated)  # noqa: B023 (asked for at once)
+        if adjusted and game.capabilities.variance_reduction is not None:
+            total = game.capabilities.variance_reduction.without_luck(tables, total)
+        results.append(total[np.arange(len(tables)), seat].reshape(-1, game.seats) / game.payoffs.unit)
+        progress(len(results[-1]))
+    return np.concatenate(results)

@@ -120,11 +120,7 @@ def _cell(head: str, cell: str) -> str:
 
 
 def ladder_page(
-    title: str,
-    scores: Mapping[str, Score],
-    payoffs: NDArray[np.float64],
-    replay: str | None = None,
-    about: Mapping[str, Any] = MappingProxyType({}),
+    title: str, scores: Mapping[str, Score], payoffs: NDArray[np.float64], replay: str | None, about: Mapping[str, Any]
 ) -> str:
     """Return the HTML of a ladder, in one file that needs no network.
 

@@ -403,13 +403,6 @@ def only_two_compete(game: Game) -> bool:
     return game.seats == 2 and game.payoffs.zero_sum
 
 
-def load_weights(actor: nn.Module, critic: nn.Module, weights: Weights) -> None:
-    """Write weights into the networks."""
-    for prefix, net in (("actor.", actor), ("critic.", critic)):
-        own = {name.removeprefix(prefix): each for name, each in weights.items() if name.startswith(prefix)}
-        net.load_state_dict({name: torch.from_numpy(np.array(each)) for name, each in own.items()})
-
-
 class Actor:
     """What actors have on any device: copies of the networks, and the arrays of a rollout.
 
@@ -461,7 +454,9 @@ class Actor:
         """
         began = time.perf_counter()
         self.begin(version)
-        load_weights(self._actor, self._critic, weights)
+        for prefix, net in (("actor.", self._actor), ("critic.", self._critic)):
+            own = {name.removeprefix(prefix): each for name, each in weights.items() if name.startswith(prefix)}
+            net.load_state_dict({name: torch.from_numpy(np.array(each)) for name, each in own.items()})
         facts = self._rollout(*more)
         names = "observations", "critic_observations", "masks", "log_probs", "actions", "advantages"
         arrays = {name: getattr(self, f"_{name}") for name in names} | {"returns": self._values + self._advantages}

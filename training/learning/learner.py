@@ -7,6 +7,7 @@ learning and structured prediction to no-regret online learning", AISTATS 2011).
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
@@ -213,35 +214,27 @@ class Learner(Protocol):
 
 
 def clone(
-    learner: Learner,
-    demonstrations: Iterator[Demonstrations],
-    *,
-    decisions: int,
-    minutes: float | None = None,
-    seed: int = 0,
-    progress: Callable[[float, str], None] = lambda used, note: None,
+    learner: Learner, teacher: Iterator[Demonstrations], config: TrainConfig, progress: Callable[[float, str], None]
 ) -> float:
     """Fit a learner to a teacher, each decision used once. The learning rate falls to 0 in the second half.
 
     Args:
         learner: the learner.
-        demonstrations: an endless iterator over the teacher's decisions.
-        decisions: the least number of decisions; whole matches are played.
-        minutes: the time limit; None: no limit.
-        seed: seed of the order of the decisions.
+        teacher: an endless iterator over the teacher's decisions.
+        config: the number of decisions, a time limit, and the seed of their order. Whole matches are played.
         progress: called with the used share of decisions or minutes, 0 to 1, and a note.
 
     Returns:
         The geometric mean of the learner's probability of the teacher's actions in the last batch, 0 to 1.
     """
-    random, started = np.random.default_rng(seed), time.monotonic()
+    random, started = np.random.default_rng(config.seed), time.monotonic()
     done, used, probability = 0, 0.0, 0.0
     while used < 1:
-        taken = next(demonstrations)
+        taken = next(teacher)
         probability = learner.clone(taken, min(1.0, 2 - 2 * used), random)
         done += len(taken.actions)
-        spent = 0.0 if minutes is None else (time.monotonic() - started) / (60 * minutes)
-        used = min(1.0, max(done / decisions, spent))
+        spent = (time.monotonic() - started) / (60 * (config.cloning_minutes or inf))
+        used = min(1.0, max(done / config.demonstrations, spent))
         progress(used, f"{done:,} decisions, probability {probability:.3f}")
     return probability
 

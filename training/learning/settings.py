@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args, get_origin, get_type_hints
 
+from cyclopts.types import NonNegativeInt
+
 from ...envs.core.options import Rule, named, number, whole
 from .league import League
 
@@ -336,3 +338,17 @@ class SelfPlayConfig(TrainConfig):
 
         if self.device != "cpu" and not (self.device.startswith("cuda") and torch.cuda.is_available()):
             raise ValueError(f"device={self.device!r}: need cpu, or cuda where PyTorch finds a GPU; it finds none here")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnerArguments:
+    """The learned best response."""
+
+    decisions: NonNegativeInt = 1_000_000
+    """Decisions of the learner; 0: no learned best response."""
+    minutes: float | None = None
+    """Time limit of the learner in minutes."""
+    algorithm: str = ALGORITHM
+    """The learning algorithm, by name."""
+    learner: tuple[str, ...] = ()
+    """Settings of the learner as name=value, such as net_arch=[256,256], in place of those of the game's preset."""

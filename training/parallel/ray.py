@@ -10,7 +10,7 @@ from typing import Any
 import ray
 from ray.exceptions import RayTaskError
 
-from . import handled
+from .tasks import Task, Tick, handled, run_task
 
 
 def connect(address: str, cpus: int = 0) -> bool:
@@ -42,33 +42,21 @@ def connect(address: str, cpus: int = 0) -> bool:
     return True
 
 
-def run_in_cluster(
-    address: str, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], done: Callable[[int], None]
-) -> list[Any]:
-    """Make every call of a function on one processor of a cluster, and return the results in order.
+def run_in_cluster(address: str, tasks: Sequence[Task], progress: Tick) -> list[Any]:
+    """Run every task on one processor of a cluster; see `Workers.run`.
 
-    A call whose node is lost is made again on another node.
-
-    Args:
-        address: of the cluster (see `connect`).
-        function: a function of a module.
-        calls: the arguments of the calls.
-        done: called with the number of each call that has ended.
-
-    Raises:
-        ConnectionError: if there is no cluster at the address.
-        Exception: the first error of a call. Calls that have not begun are left out.
+    A task whose node is lost is run again on another node.
     """
     own_connection = connect(address)
     remote: Any = ray.remote(num_cpus=1, scheduling_strategy="SPREAD")(_call)
-    running = [remote.remote(function, args) for args in calls]
-    numbers, waiting = {each: number for number, each in enumerate(running)}, running
+    running = {remote.remote(task.function): task.size for task in tasks}
+    waiting = list(running)
     try:
         while waiting:
             (ended,), waiting = ray.wait(waiting)
             ray.get(ended)
-            done(numbers[ended])
-        return list(ray.get(running))
+            progress(running[ended])
+        return list(ray.get(list(running)))
     except RayTaskError as error:  # it has the stack of the worker in its message
         raise error.cause from None
     finally:
@@ -78,5 +66,5 @@ def run_in_cluster(
             ray.shutdown()
 
 
-def _call(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    return function(*deepcopy(args))  # Ray's arrays are read-only
+def _call(function: Callable[..., Any]) -> Any:
+    return run_task(deepcopy(function))  # Ray's arrays are read-only

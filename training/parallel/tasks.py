@@ -6,19 +6,37 @@ Every task gets copies of its arguments. So its result depends neither on where 
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.util import find_spec
 from types import FrameType
 from typing import Any
 
-from . import handled
+from cyclopts.types import PositiveInt
 
 ENDING = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
 STOPPING = (signal.SIGINT, *ENDING)
+
+
+@contextmanager
+def handled(numbers: Iterable[int], handler: Any) -> Iterator[None]:
+    """Give signals another handler for the block, those that are not ignored.
+
+    Other threads than the main one get no signals: there it does nothing.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    before = {one: now for one in numbers if main and (now := signal.getsignal(one)) not in (None, signal.SIG_IGN)}
+    try:
+        for number in before:
+            signal.signal(number, handler)
+        yield
+    finally:
+        for number, now in before.items():
+            signal.signal(number, now)
 
 
 @contextmanager
@@ -64,18 +82,14 @@ def ignore(count: int) -> None:
 
 @dataclass(frozen=True)
 class Task:
-    """A call ``function(*args, **settings, progress=…)``.
+    """A call ``function(progress=…)``.
 
     Attributes:
-        function: a function of a module, with the argument `progress`, a `Tick`.
-        args: its arguments by position.
-        settings: its arguments by name.
+        function: a function of a module, or `functools.partial` of one, with the argument `progress`, a `Tick`.
         size: what its progress counts up to.
     """
 
     function: Callable[..., Any]
-    args: tuple[Any, ...] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict)
     size: int = 1
 
 
@@ -83,16 +97,11 @@ class Task:
 class Workers:
     """Where the work is done. The results are the same everywhere."""
 
-    processes: int = 1
+    processes: PositiveInt = 1
     """Number of tasks (pairs, opponents, runs) at the same time."""
     ray: str | None = None
     """Address of a Ray cluster that does the work, auto or host:port (it needs the extra `ray`). Default: this
     machine."""
-
-    def __post_init__(self) -> None:
-        """Check the number."""
-        if self.processes < 1:
-            raise ValueError(f"processes={self.processes}: need 1 or more")
 
     def run(self, tasks: Sequence[Task], progress: Tick = ignore) -> list[Any]:
         """Run the tasks, and return their results in the order of the tasks.
@@ -106,21 +115,19 @@ class Workers:
             ConnectionError: if there is no cluster at the address.
             ImportError: if Ray is not installed, and there is an address.
         """
-        calls = [(task.function, task.args, dict(task.settings)) for task in tasks]
         if self.processes == 1 and self.ray is None:
-            return [run_task(*deepcopy(call), progress) for call in calls]
+            return [run_task(deepcopy(task.function), progress) for task in tasks]
         if self.ray is not None:
             from .ray import run_in_cluster  # imported here: Ray is an extra
 
-            return run_in_cluster(self.ray, run_task, calls, lambda number: progress(tasks[number].size))
+            return run_in_cluster(self.ray, tasks, progress)
         context = multiprocessing.get_context("spawn")  # a fork would copy the locks of PyTorch's threads
         executor = ProcessPoolExecutor(self.processes, mp_context=context, initializer=_prepare_worker)
         try:
-            futures = [executor.submit(run_task, *call) for call in calls]
-            sizes = {future: task.size for future, task in zip(futures, tasks, strict=True)}
+            futures = {executor.submit(run_task, task.function): task.size for task in tasks}
             for future in as_completed(futures):
                 future.result()
-                progress(sizes[future])
+                progress(futures[future])
             return [future.result() for future in futures]
         except KeyboardInterrupt:
             for worker in multiprocessing.active_children():
@@ -134,12 +141,10 @@ HERE = Workers()
 """All tasks in this process."""
 
 
-def run_task(
-    function: Callable[..., Any], args: tuple[Any, ...], settings: dict[str, Any], progress: Tick = ignore
-) -> Any:
+def run_task(function: Callable[..., Any], progress: Tick = ignore) -> Any:
     """Make the call of a task; Ctrl-C ends a worker's process."""
     try:
-        return function(*args, **settings, progress=progress)
+        return function(progress=progress)
     except KeyboardInterrupt:
         if multiprocessing.parent_process() is not None:
             os._exit(130)  # a worker would begin the next task

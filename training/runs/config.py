@@ -180,8 +180,7 @@ def preset_for(platform: str, game: str | None = None) -> str:
 
 def preset_options(game: str) -> dict[str, Any]:
     """Return the game's options in its preset; empty for a game without a preset."""
-    options: dict[str, Any] = settings_from(game).get("options", {})
-    return options
+    return dict(settings_from(game).get("options", {}))
 
 
 Kind = TypeVar("Kind")

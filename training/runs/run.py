@@ -30,7 +30,7 @@ from ..learning import run_folder
 from ..learning.league import HasPolicy, League
 from ..learning.learner import TABLES, Learner, Monitor, clone, corrections, demonstrations
 from ..learning.networks import blas_threads
-from ..learning.settings import ALGORITHM, TrainConfig, pair
+from ..learning.settings import LearnerArguments, TrainConfig, pair
 from ..parallel.tasks import Tick, held_back, ignore, interruptible
 from ..terminal.console import Console, training_bar
 from .config import load_config, scale_of, settings_from, source_of, to_toml
@@ -317,14 +317,9 @@ def _clone(learner: Learner, config: TrainConfig, game: Game) -> float:
     else:
         teacher = make_policy(config.teacher, game, seed=config.seed)
         taken = demonstrations(game, teacher, config.encoder, config.seed)
-    limits: dict[str, Any] = {
-        "decisions": config.demonstrations,
-        "minutes": config.cloning_minutes,
-        "seed": config.seed,
-    }
     with training_bar() as bar:
         task = bar.add_task(f"cloning {config.teacher}", total=1.0, note="")
-        return clone(learner, taken, **limits, progress=lambda used, note: bar.update(task, completed=used, note=note))
+        return clone(learner, taken, config, lambda used, note: bar.update(task, completed=used, note=note))
 
 
 class _Run(Monitor):
@@ -451,35 +446,23 @@ Curve = list[tuple[int, float]]
 """Decisions so far, and the learner's mean return since the point before, in `Payoffs.unit`."""
 
 
-def response_config(
-    policy: Policy,
-    game: Game,
-    *,
-    decisions: int,
-    minutes: float | None = None,
-    seed: int = 0,
-    algorithm: str = ALGORITHM,
-    learner: Sequence[str] = (),
-) -> TrainConfig:
+def response_config(policy: Policy, game: Game, learned: LearnerArguments, seed: int = 0) -> TrainConfig:
     """Return the settings of the learner of `learned_response`.
 
     Args:
         policy: the frozen policy.
         game: the game with its options.
-        decisions: the learner's decisions, at least 1; the last rollout is completed.
-        minutes: time limit in minutes; None: none.
+        learned: the learner's algorithm, budget and settings; it makes at least one decision, in whole rollouts.
         seed: seed of the learner.
-        algorithm: the learning algorithm, by name.
-        learner: settings as ``name=value``, in place of those of the game's preset.
 
     Raises:
         ValueError: for an unknown algorithm or setting, and for one that is not the caller's, such as ``seed``.
     """
-    settings = dict(map(pair, learner))
+    settings, algorithm = dict(map(pair, learned.learner)), learned.algorithm
     preset, encoder = settings_from(game.name, algorithm), encoder_of(policy, game)
     scale = {} if "reward_scale" in preset else {"reward_scale": scale_of(game)}
-    fixed = {"options": dict(game.options), "total_timesteps": decisions, "seed": seed, "minutes": minutes}
-    fixed |= {"random_start_steps": 0, "teacher": "", "algorithm": algorithm}
+    fixed = {"options": dict(game.options), "total_timesteps": learned.decisions, "minutes": learned.minutes}
+    fixed |= {"seed": seed, "random_start_steps": 0, "teacher": "", "algorithm": algorithm}
     names = {field.name for field in fields(find(algorithm).Config)}
     if "opponent_tables" in names:
         # Such an algorithm plays against itself at the other tables.

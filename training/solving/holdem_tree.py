@@ -29,7 +29,7 @@ from ...wrappers.policies.buckets import (
     write_worth,
 )
 from ...wrappers.policies.solved import SolvedPolicy
-from .public_tree import END, Deals, PublicTree
+from .sampled import END, Deals, PublicTree
 
 LEVELS = 15
 """A probability is kept as a whole number from 0 to this."""

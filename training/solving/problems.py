@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -20,8 +20,7 @@ from ..evaluation.exact import flat_tree, nash_conv
 from ..evaluation.exploit import Win
 from ..parallel.tasks import held_back
 from . import holdem_tree
-from .public_tree import ListedDeals
-from .sampled import SAMPLING, SampledSolver, Sampling
+from .sampled import SAMPLING, ListedDeals, SampledSolver, Sampling
 
 PART = 0.5
 """Seconds of a part, after which progress is told and Ctrl-C is heard."""
@@ -29,20 +28,8 @@ SAVE_EVERY = 300.0
 """Seconds between two checkpoints."""
 
 
-class Problem(Protocol):
-    """What is solved: one tree, or one for each seat; and the policy of the strategies."""
-
-    solvers: list[SampledSolver]
-
-    def policy(self) -> SolvedPolicy | TabularPolicy:
-        """Return the average strategy."""
-
-    def nash_conv(self) -> float | None:
-        """Return NashConv of the average strategy; None: it cannot be computed."""
-
-
 class SmallProblem:
-    """A small game with the capabilities `Chance` and `PrivateHands`, whose NashConv is exact.
+    """A small game with the capabilities `Chance` and `PrivateHands`, whose NashConv is exact: one tree to solve.
 
     Args:
         game: the game.
@@ -59,7 +46,7 @@ class SmallProblem:
     def policy(self) -> TabularPolicy:
         """Return the average strategy as a table."""
         listed = self._listed
-        table = listed.table(self.solvers[0].strategy)
+        table = listed.table(self.solvers[0].strategies)
         return TabularPolicy(listed.observations, table, TrainedFor.of(self._game))
 
     def nash_conv(self) -> float:
@@ -100,9 +87,12 @@ class AbstractedProblem:
         return None
 
 
+Problem = SmallProblem | AbstractedProblem
+
+
 @dataclass(frozen=True)
 class Progress:
-    """How far a solution is.
+    """The state of a solution.
 
     Attributes:
         iterations: how many there were.

@@ -20,19 +20,18 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.game import Game
-from ...envs.core.options import named
 from ...envs.core.record import Tables
 from ...envs.core.rollout import encoder_of, played
 from ...envs.holdem import rules
 from ...envs.holdem.ranges import HOLDINGS, observe_holdings, weights_of
 from ...envs.holdem.rules import Move
-from ...envs.holdem.table import CALL, CALL_ACTION, FLOP, FOLD, FOLD_ACTION, LEAST_RAISE, PREFLOP, RAISE, RIVER, TURN
+from ...envs.holdem.table import CALL, CALL_ACTION, FLOP, FOLD, FOLD_ACTION, LEAST_RAISE, PREFLOP, RAISE, RIVER
 from ...wrappers.agents.base import search_seconds
 from .subgame import WAYS, Betting, Floats, Resolver, Rows, betting, hand_values, mean_value
 
@@ -50,8 +49,6 @@ OWN_SHARE = 0.001
 """The share of the own range that is spread over all hands, just so that each has a strategy."""
 BIAS = 5.0
 """How many times as often the other player folds, calls or raises after the flop, if it chooses so."""
-STREETS = {"flop": FLOP, "turn": TURN, "river": RIVER}
-"""The streets from which on decisions are solved again."""
 REMEMBERED = 4_096
 """Decisions whose solution is remembered, for the rest of the hand; about 17 kB each."""
 
@@ -117,27 +114,19 @@ class HoldemResolving:
 
     Args:
         game: hold'em with its options. At a table of one hand per episode or of many.
-        policy: a policy of the game that tells its probabilities.
+        policy: a policy of the game that tells its probabilities. If it does not tell those of all its buckets at once,
+            only the river is solved.
         iterations: of CFR+, at most.
-        first: the first street that is solved: flop, turn or river. With a policy that does not tell the probabilities
-            of all its buckets at once, it is the river.
         turn_resolver: what solves trees of several boards without a depth limit: turns, and flops that face an all-in;
             `subgame_gpu.GpuResolver` on a GPU.
 
     Raises:
-        ValueError: for a policy that does not tell its probabilities, or another street.
+        ValueError: for a policy that does not tell its probabilities.
     """
 
     def __init__(
-        self,
-        game: Game,
-        policy: Any,
-        *,
-        iterations: int = ITERATIONS,
-        first: str = "flop",
-        turn_resolver: type[Resolver] = Resolver,
+        self, game: Game, policy: Any, *, iterations: int = ITERATIONS, turn_resolver: type[Resolver] = Resolver
     ) -> None:
-        named("first", first, STREETS)
         probabilities = played(policy)
         if probabilities is None:
             raise ValueError(f"{type(policy).__name__} does not tell its probabilities: no ranges follow from its play")
@@ -146,7 +135,7 @@ class HoldemResolving:
         self._encoder = game.encoders[encoder_of(policy, game)]
         self._probabilities: Probabilities = probabilities
         self._policy = policy if hasattr(policy, "buckets_on") and not getattr(policy, "deterministic", False) else None
-        self._first_phase = RIVER if self._policy is None else STREETS[first]
+        self._first_phase = RIVER if self._policy is None else FLOP
         self._solutions: dict[bytes, _Solution | None] = {}  # by the hand until then; None: as the policy plays
 
     def strategy(self, table: Any, left: Callable[[], float]) -> NDArray[np.float64] | None:
@@ -404,38 +393,17 @@ def _in_tree(game: Game, table: Any, action: int, kept: list[int]) -> int:
     return min(raises, key=lambda one: abs(int(game.rules.decode(table, one).amount) - amount))
 
 
-class Resolving(Protocol):
-    """A game's part."""
-
-    def strategy(self, table: Any, left: Callable[[], float]) -> NDArray[np.float64] | None:
-        """Return how likely each action index of the acting seat is, float64[A]; None: as the policy plays.
-
-        `left` returns the seconds left, infinity where there is no limit. The function calls it often, and returns
-        where none are left.
-        """
-        ...
-
-    def strategies(self, table: Any, left: Callable[[], float]) -> NDArray[np.float64] | None:
-        """Return the same for each private hand of the acting seat, float64[H, A], in the game's order of hands."""
-        ...
-
-    def warm_up(self) -> None:
-        """Compile what a solution needs."""
-        ...
-
-
 class ResolvingPolicy:
-    """Plays as a policy does, and by a new solution where the game's part finds one in time.
+    """Plays as a policy does, and by a new solution where one is found in time.
 
     It plans on records, which `act_on` gets: `PolicyAgent` and `play_until_done` call that. `act` is the policy's. The
     policy's action is chosen first, so it stands ready when time is over.
 
     Args:
         policy: the policy.
-        resolving: the game's part.
+        resolving: finds the solutions.
         seconds: most time for the decisions of one call; None: no limit.
         seed: seed of the draws from new solutions; None takes entropy from the operating system.
-        clock: returns the time in seconds.
 
     Attributes:
         encoder: the encoder of the policy.
@@ -446,20 +414,14 @@ class ResolvingPolicy:
     """
 
     def __init__(
-        self,
-        policy: Any,
-        resolving: Resolving,
-        *,
-        seconds: float | None = None,
-        seed: int | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        self, policy: Any, resolving: HoldemResolving, *, seconds: float | None = None, seed: int | None = None
     ) -> None:
         if seconds is not None and not seconds > 0:  # nan is not above 0
             raise ValueError(f"seconds={seconds}: need more than 0")
         self.policy = policy
         self.encoder = getattr(policy, "encoder", None)
         self.resolved = 0
-        self._resolving, self._seconds, self._clock = resolving, seconds, clock
+        self._resolving, self._seconds = resolving, seconds
         self._most = seconds  # for the next decision
         self._random = np.random.default_rng(seed)
 
@@ -479,10 +441,10 @@ class ResolvingPolicy:
         self, tables: Tables, rows: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
     ) -> NDArray[np.int64]:
         """Return an action per table in `rows` (int64[M]), by observations and masks of the same length: int64[M]."""
-        until = None if self._most is None else self._clock() + self._most
+        until = math.inf if self._most is None else time.monotonic() + self._most
 
         def left() -> float:
-            return math.inf if until is None else until - self._clock()
+            return until - time.monotonic()
 
         actions = np.array(self.act(observations, masks), np.int64)
         for index, row in enumerate(rows.tolist()):

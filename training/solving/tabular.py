@@ -9,7 +9,6 @@ With two seats whose rewards sum to zero NashConv falls to 0. In other games not
 a solution with a NashConv of (nearly) 0 is an equilibrium in any game, and one of several there may be.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -114,7 +113,6 @@ def solve(
     target: float = 1e-6,
     iterations: int = 10_000_000,
     seconds: float = 60.0,
-    progress: Callable[[int, float], None] | None = None,
 ) -> Solution:
     """Iterate until NashConv is below `target`, or iterations or time are used up.
 
@@ -124,7 +122,6 @@ def solve(
         target: of NashConv, in the unit of the rewards.
         iterations: at most.
         seconds: at most, about.
-        progress: called with the iterations and NashConv whenever it is measured.
 
     Raises:
         ValueError: as `TabularSolver` does, or for a limit that is not above 0.
@@ -138,8 +135,6 @@ def solve(
         solver.run(min(max(64, solver.iterations // 4), iterations - solver.iterations))
         strategy = solver.average()
         off, spent = nash_conv(tree, strategy), perf_counter() - begun
-        if progress is not None:
-            progress(solver.iterations, off)
         if off < target or solver.iterations >= iterations or spent >= seconds:
             return Solution(strategy, values(tree, strategy), off, solver.iterations, spent)
 

@@ -48,9 +48,12 @@ class Console(rich.console.Console):
 
 
 def table_of(heads: Sequence[str], rows: Iterable[Sequence[str]], title: str | None = None, texts: int = 1) -> Table:
-    """Return a table of rows; the first `texts` columns are words, all others numbers."""
+    """Return a table of rows; the first `texts` columns are words, all others numbers.
+
+    Without a heading that is not empty it has no line of headings.
+    """
     columns = [Column(head, justify="left" if index < texts else "right") for index, head in enumerate(heads)]
-    table = Table(*columns, title=title)
+    table = Table(*columns, title=title, show_header=any(heads))
     for row in rows:
         table.add_row(*row)
     return table

@@ -189,11 +189,7 @@ def best_response(policy: Policy, game: Game, *, hands: int = 1_000, seed: int =
     return methods[list(methods)[-1]](policy, game, hands=hands, seed=seed, progress=progress).score
 
 
-MATCHES = 20_000
-"""Number of matches of a comparison."""
-
-
-def compare(policy: Policy, game: Game, *, matches: int = MATCHES, seed: int = 0) -> Comparison | None:
+def compare(policy: Policy, game: Game, *, matches: int = 20_000, seed: int = 0) -> Comparison | None:
     """Play matches with `policy` in all seats and compare them with the known equilibrium of `game`.
 
     Args:
