@@ -370,15 +370,15 @@ def play(
         options: of `TextEnvironment.reset`, such as seed, opponents and seat.
     """
     seen = client.reset(**options).observation
-    asked: dict[str, list[tuple[list[dict[str, str]], str]]] = {seat: [] for seat in seen.seats}
+    exchanges: dict[str, list[tuple[list[dict[str, str]], str]]] = {seat: [] for seat in seen.seats}
     episode = SeatEpisode()
     while not seen.done:
         message = model(seen)
-        asked[seen.seat].append((seen.prompt, message))
+        exchanges[seen.seat].append((seen.prompt, message))
         if seen.role is not None:
             episode.roles[seen.seat] = seen.role
         seen = client.step(SeatAction(message=message)).observation
-    for seat, turns in asked.items():
+    for seat, turns in exchanges.items():
         credited = zip(turns, seen.decisions[seat], strict=True)
         episode.decisions[seat] = [(prompt, message, reward) for (prompt, message), reward in credited]
     episode.returns = seen.returns

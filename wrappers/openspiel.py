@@ -164,7 +164,7 @@ class _Observer:
         self.tensor[:] = self._seen(state, player)
 
     def string_from(self, state: _State, player: int) -> str:
-        """Return what `player` sees: the places of the observation that are not 0, with their values."""
+        """Return the observation of `player` as text: its entries that are not 0, with their values."""
         seen = self._seen(state, player)
         return f"{self._game.agents[player]} " + " ".join(f"{i}:{seen[i]:g}" for i in np.flatnonzero(seen))
 

@@ -191,20 +191,20 @@ class TextGame:
 
     def _opponents_at(self, seed: int | None) -> dict[str, Agent]:
         """Return the opponents, each policy by name with a random stream of its own."""
-        for one in self.opponents.values():
-            if isinstance(one, LLMAgent):
-                one.begin()
+        for rival in self.opponents.values():
+            if isinstance(rival, LLMAgent):
+                rival.begin()
         seeds = [None] * len(self.opponents) if seed is None else streams(seed, len(self.opponents)).tolist()
         return {
-            agent: one if isinstance(one, Agent) else PolicyAgent(self.game, self._policy(agent, one, stream))
-            for (agent, one), stream in zip(self.opponents.items(), seeds, strict=True)
+            agent: rival if isinstance(rival, Agent) else PolicyAgent(self.game, self._policy(agent, rival, stream))
+            for (agent, rival), stream in zip(self.opponents.items(), seeds, strict=True)
         }
 
-    def _policy(self, agent: str, one: str | Policy, seed: int | None) -> Policy:
+    def _policy(self, agent: str, rival: str | Policy, seed: int | None) -> Policy:
         """Return an opponent's policy with this seed. A learned one is read once, not in every episode."""
         policy = getattr(self._players.get(agent), "policy", None)
-        if not isinstance(one, str) or not isinstance(policy, LearnedPolicy):
-            return make_policy(one, self.game, seed=seed)
+        if not isinstance(rival, str) or not isinstance(policy, LearnedPolicy):
+            return make_policy(rival, self.game, seed=seed)
         policy.stream = int(streams(seed, 1)[0])
         return policy
 

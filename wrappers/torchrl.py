@@ -128,7 +128,7 @@ class Tables(EnvBase):
         return shown.update({"done": done, "terminated": done, "truncated": torch.zeros_like(done)})
 
     def _observed(self, records: Any) -> np.ndarray[Any, np.dtype[np.float32]]:
-        """Return what every seat sees: float32[N, seats, D]."""
+        """Return the observations of every seat: float32[N, seats, D]."""
         encoder, n = self.tables.game.encoders[self.tables.encoder], self.tables.num_envs
         seats = range(self.tables.game.seats)
         return np.stack([encoder.observations(records, self._rows, seats=np.full(n, seat)) for seat in seats], axis=1)

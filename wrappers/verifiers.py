@@ -158,7 +158,7 @@ class GameEnv(vf.Env[GameEnvConfig]):
                 self._record(table, name, seat.trace)
 
     async def _answer(self, seat: vf.Interaction, turn: TextTurn) -> str:
-        """Return what a seat answers; nothing, if a limit has ended its conversation."""
+        """Return the answer of a seat; empty if a limit has ended its conversation."""
         if seat.trace.stop_condition is not None:
             return ""
         segment = await seat.turn(turn.prompt[-1]["content"])

@@ -228,14 +228,14 @@ def equilibrium(game: Game, seed: int | None = None) -> AuctionBot:
     """
     options = game.options
     rule, quantiles = options["rule"], options["valuations"]
-    more = {name: options[name] for name in OPTIONS}
+    rule_options = {name: options[name] for name in OPTIONS}
     dominant = rule == "second-price" and options["values"] == "private" and not options["entry_fee"]
     if isinstance(quantiles[0], list):
         if not dominant:
             raise ValueError("seats with different distributions have no equilibrium in closed form")
         quantiles = [0.0]  # they do not matter
-    equilibrium_bid(rule, game.seats, quantiles, 0.0, **more)
-    return AuctionBot(partial(equilibrium_bid, rule, game.seats, quantiles, **more), game)
+    equilibrium_bid(rule, game.seats, quantiles, 0.0, **rule_options)
+    return AuctionBot(partial(equilibrium_bid, rule, game.seats, quantiles, **rule_options), game)
 
 
 BOTS = {"random": random_bot, "truthful": truthful, "shade": shade, "equilibrium": equilibrium}

@@ -281,16 +281,16 @@ TERMS: dict[str, tuple[str, Any]] = {
 
 def differences(options: Mapping[str, Any], state: TurnState, first: bool) -> dict[str, Any]:
     """Return the options that differ at a live table: the number of bidders, the terms, and the range of valuations."""
-    shown = state.game_state
+    game_state = state.game_state
     different: dict[str, Any] = {}
-    if shown["num_bidders"] != options["seats"]:
-        different["seats"] = shown["num_bidders"]
+    if game_state["num_bidders"] != options["seats"]:
+        different["seats"] = game_state["num_bidders"]
     for name, (field, usual) in TERMS.items():
-        if shown.get(field, usual) != options[name]:
-            different[name] = shown.get(field, usual)
+        if game_state.get(field, usual) != options[name]:
+            different[name] = game_state.get(field, usual)
     highest = float(max(map(np.max, options["valuations"]))) + options["noise"]
-    if shown["my_valuation"] > highest:
-        different["valuations"] = [0, math.ceil(shown["my_valuation"])]
+    if game_state["my_valuation"] > highest:
+        different["valuations"] = [0, math.ceil(game_state["my_valuation"])]
     return different
 
 

@@ -238,16 +238,16 @@ def _load_end(table: Any, state: TurnState, seat: int) -> None:
 def differences(options: Mapping[str, Any], state: TurnState, first: bool) -> dict[str, Any]:
     """Return the options that differ at a live table: the pie, the rounds where they are shown, and reservation values
     that were never drawn in training."""
-    shown, total = state.game_state, options["total"]
+    game_state, total = state.game_state, options["total"]
     different: dict[str, Any] = {}
-    if shown["total"] != total:
-        different["total"] = shown["total"]
-    if shown.get("max_rounds", options["rounds"]) != options["rounds"]:
-        different["rounds"] = shown["max_rounds"]
+    if game_state["total"] != total:
+        different["total"] = game_state["total"]
+    if game_state.get("max_rounds", options["rounds"]) != options["rounds"]:
+        different["rounds"] = game_state["max_rounds"]
     ranges = options["reservations"] or [[0, total / 2]]
-    mine = shown["my_reservation_value"]
+    mine = game_state["my_reservation_value"]
     if not any(low <= mine <= high for low, high in ranges):
-        different["reservations"] = [min(0, mine), shown["total"]]
+        different["reservations"] = [min(0, mine), game_state["total"]]
     return different
 
 

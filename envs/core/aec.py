@@ -362,7 +362,7 @@ class GameEnv(AECEnv[str, Any, Any]):
         return self.match.messages
 
     def turn_state(self, agent: str) -> TurnState:
-        """Return what `agent` sees, at any time; see `Match.turn_state`."""
+        """Return the state that `agent` sees, at any time; see `Match.turn_state`."""
         return self.match.turn_state(agent)
 
     def submit(self, agent: str, response: AgentResponse | Action | Mapping[str, Any]) -> ActionResult:
@@ -428,10 +428,10 @@ class TurnBasedParallel(turn_based_aec_to_parallel_wrapper[str, Any, Any]):
             raise ValueError(f"actions has no entry for {env.agent_selection}, whose turn it is")
         env.step(actions.get(env.agent_selection))
         over = env.terminations[env.agent_selection]
-        told = {} if over or env.game.capabilities.hidden_turn is not None else {"active_agent": env.agent_selection}
+        turn = {} if over or env.game.capabilities.hidden_turn is not None else {"active_agent": env.agent_selection}
         observations = {agent: env._observed(seat) for seat, agent in enumerate(env.agents)}
         results = observations, env.rewards.copy(), env.terminations.copy(), env.truncations.copy()
-        infos = {agent: info | told for agent, info in env.infos.items()}
+        infos = {agent: info | turn for agent, info in env.infos.items()}
         if over:
             ended = env.rewards, env._cumulative_rewards, env.terminations, env.truncations, env.infos
             for part in (env.agents, *ended):

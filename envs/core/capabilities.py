@@ -261,7 +261,7 @@ class Setup:
         require_functions("Setup", {"apply": self.apply})
 
     def chosen(self, options: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Return what of `options` this game knows. What it does not know is ignored, as PettingZoo does.
+        """Return those of `options` that this game has. Others are ignored, as PettingZoo does.
 
         Raises:
             ValueError: if an unknown name is nearly a known one, or `options` is no dict.
@@ -290,7 +290,7 @@ class Expert(Protocol):
         ...
 
     def worth_copying(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.bool_]:
-        """Return which decisions are useful demonstrations, of their observations float32[M, D] and masks int8[M, A].
+        """Return True for useful demonstrations, from their observations float32[M, D] and masks int8[M, A].
 
         Of the others, only a few are kept: bool[M].
         """

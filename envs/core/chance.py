@@ -150,7 +150,7 @@ def expected_returns(game: Game, strategy: Strategy = uniform, most: int | None 
 
 
 def required_chance(game: Game) -> Chance:
-    """Return what chance may do in a game.
+    """Return the chance moves of a game.
 
     Raises:
         ValueError: if the game does not list it with its options.

@@ -57,9 +57,9 @@ def main(task: str) -> None:
     Args:
         task: a JSON object with the ``function``, as ``module:name``, and its ``arguments``.
     """
-    asked = json.loads(task)
-    module, _, name = asked["function"].partition(":")
-    getattr(import_module(module), name)(**asked["arguments"])
+    call = json.loads(task)
+    module, _, name = call["function"].partition(":")
+    getattr(import_module(module), name)(**call["arguments"])
 
 
 if __name__ == "__main__":

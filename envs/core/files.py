@@ -69,7 +69,7 @@ def read_text(path: Path_, most: int = LARGEST_TEXT) -> str:
 
 
 def parsed(text: str | bytes, where: object, parse: Callable[..., Any] = json.loads, kind: str = "JSON") -> Any:
-    """Return what a text from elsewhere holds.
+    """Return the parsed content of a text from elsewhere.
 
     Raises:
         ValueError: if `parse` cannot read it, also because it is nested too deeply; the sentence begins with `where`.

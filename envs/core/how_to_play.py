@@ -54,7 +54,7 @@ def _names(text: str) -> set[str]:
 
 
 def _values(game: "Game") -> dict[str, Any]:
-    """Return what templates name: the options, the payoffs, the agents, and facts of games in phases."""
+    """Return the variables of templates: the options, the payoffs, the agents, and facts of games in phases."""
     payoffs, spaces = game.payoffs, game.view.action_spaces
     values = {"seats": game.seats, "agents": game.agents, "name": game.name, **game.options}
     return values | {
@@ -76,7 +76,7 @@ def telltale_words(game: "Game") -> list[str]:
 
 
 def meanings_of_words(game: "Game") -> dict[str, str]:
-    """Return what short words in names stand for, from ``{# words: w wage, p chance of #}`` in the game's template."""
+    """Return the meanings of short words in names, from ``{# words: w wage, p chance of #}`` in the game's template."""
     match = re.search(r"\{# words: (.*?) #\}", game.how_to_play or _source(game.name) or "")
     return dict(pair.split(" ", 1) for pair in match[1].split(", ")) if match else {}
 
@@ -115,7 +115,7 @@ def listed(values: Any) -> str:
 
 
 def drawn(ranges: Sequence[Any], agents: Sequence[str]) -> str:
-    """Return how private values are drawn: from one range, (low, high), or from one for each agent."""
+    """Return the ranges of private values in words: one range, (low, high), or one for each agent."""
     if isinstance(ranges[0], Sequence):
         return "; ".join(f"{agent}: {drawn(one, ())}" for agent, one in zip(agents, ranges, strict=True))
     low, high = map(shown, ranges)
@@ -123,7 +123,7 @@ def drawn(ranges: Sequence[Any], agents: Sequence[str]) -> str:
 
 
 def quantiles(tables: Sequence[Any], agents: Sequence[str]) -> str:
-    """Return how values are drawn from a table of quantiles, or from one for each agent."""
+    """Return the distribution of values in words, from a table of quantiles or one for each agent."""
     if isinstance(tables[0], Sequence):
         return "; ".join(f"{agent}: {quantiles(one, ())}" for agent, one in zip(agents, tables, strict=True))
     return drawn(tables, ()) if len(tables) == 2 else f"between the quantiles {listed(tables)}"

@@ -90,7 +90,7 @@ class Checked:
 
 
 def listed(value: Any) -> bool:
-    """Return whether `value` is a list of values: a sequence or an array, but no text."""
+    """Return True if `value` is a list of values: a sequence or an array, but no text."""
     return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
 
 

@@ -151,7 +151,7 @@ class PlainStart:
         self.on = False
 
     def waits(self) -> bool:
-        """Return whether a function without machine code is to run as plain Python for now."""
+        """Return True if a function without machine code is to run as plain Python for now."""
         if not self.on:
             return False
         with self._lock:

@@ -225,7 +225,7 @@ def load_own(source: str) -> Callable[..., Any]:
 
 
 def _path_in(name: str) -> bool:
-    """Return whether a name is the path of a Python file rather than the name of a module."""
+    """Return True if a name is the path of a Python file rather than the name of a module."""
     module = name.partition(":")[0]
     return module.endswith(".py") or "/" in module or os.sep in module
 

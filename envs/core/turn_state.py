@@ -212,7 +212,7 @@ def or_else(value: T | msgspec.UnsetType, otherwise: T) -> T:
 
 
 def about(meaning: str) -> msgspec.Meta:
-    """Return what JSON Schema and the games' pages say of a field: ``pot: Annotated[int, about("in chips")]``."""
+    """Return the description of a field for JSON Schema and the pages: ``pot: Annotated[int, about("in chips")]``."""
     return msgspec.Meta(description=meaning)
 
 
@@ -293,7 +293,7 @@ def named_order(state: TurnState) -> list[str]:
 
 
 def own_turns_left(state: TurnState, seats: int) -> int | None:
-    """Return how many turns the agent has before the host ends the match, this one included; None: it does not say.
+    """Return the number of the agent's turns until the host ends the match, this one included; None: it does not say.
 
     A host may end a match after ``max_rounds`` turns of all agents together, and count this one as ``current_round``,
     from 1. A game ends without a result there, however many turns its own rules would allow.

@@ -184,7 +184,7 @@ def default_view(
 
 
 def default_parts(view: View) -> "_DefaultView | None":
-    """Return what a default view is made of: its `fields`, `hidden` and `hides`; None for any other view."""
+    """Return the parts of a default view: its `fields`, `hidden` and `hides`; None for any other view."""
     parts = getattr(view.game_state, "__self__", None)
     return parts if isinstance(parts, _DefaultView) else None
 
@@ -228,7 +228,7 @@ class _DefaultView:
         self.hides = dict(hidden) if isinstance(hidden, Mapping) else until
 
     def hidden_from(self, table: Any, seat: int, name: str) -> NDArray[np.bool_]:
-        """Return which entries of a field a seat may not know: bool of the field's shape."""
+        """Return True for the entries of a field that a seat may not know: bool of the field's shape."""
         hides = self.hides.get(name)
         return np.broadcast_to(False if hides is None else hides(table, seat), self.rules.blank.dtype[name].shape)
 

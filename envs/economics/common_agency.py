@@ -186,7 +186,7 @@ class Contracts(Field):
 
 @compiled
 def rejected(table: Any) -> bool:
-    """Return whether the agent has just rejected the contracts, which ends the round."""
+    """Return True if the agent has just rejected the contracts, which ends the round."""
     if table.phase == EFFORT and table.chosen[BUNDLE, table.seats - 1] == 1 + REJECT:
         table.phase = BUNDLE
         return True
@@ -223,12 +223,12 @@ def end(table: Any) -> End:
     rows = [{"role": "principal"}] * agent + [{"role": "agent"}]
     if table.chosen[BUNDLE][agent] == 1 + REJECT:
         return End("common_agency_rejected")
-    more = {
+    details = {
         "outcome": OUTCOMES[int(table.fact[agent])],
         "effort": WORDS[int(table.number[EFFORT][agent])],
         "contracts": Contracts("contracts").write(table, -1),
     }
-    return End("common_agency_resolved", rows, more)
+    return End("common_agency_resolved", rows, details)
 
 
 class Terms(NamedTuple):
@@ -245,12 +245,12 @@ class Terms(NamedTuple):
 
 
 def terms_of(parameter: Any) -> Terms:
-    """Return what high effort needs, and what it is worth to a principal, by the parameters, float64[P]."""
-    more = float(parameter[AT.p_high_high_effort] - parameter[AT.p_high_low_effort])
-    if more <= 0:
+    """Return the requirements of high effort and its value to a principal, by the parameters, float64[P]."""
+    effect = float(parameter[AT.p_high_high_effort] - parameter[AT.p_high_low_effort])
+    if effect <= 0:
         return Terms(float("inf"), 0.0)
     gain = float(parameter[AT.benefit_high] - parameter[AT.benefit_low])
-    return Terms(float(parameter[AT.effort_cost]) / more, more * gain / float(parameter[AT.p_high_high_effort]))
+    return Terms(float(parameter[AT.effort_cost]) / effect, effect * gain / float(parameter[AT.p_high_high_effort]))
 
 
 def best_wage(game: Game, parameter: Any, seat: Any, offered: Any) -> NDArray[np.float64]:
@@ -290,8 +290,8 @@ def _contracts(seen: Seen) -> tuple[Any, Any]:
 def _play(seen: Seen, wage: Any) -> Any:
     """Offer `wage`, float64[N], for the high outcome alone; accept what is worth 0 or more; choose the best effort."""
     low, high = _contracts(seen)
-    more = seen.parameter(AT.p_high_high_effort) - seen.parameter(AT.p_high_low_effort)
-    works = more * (high - low) >= seen.parameter(AT.effort_cost) - CLOSE
+    effect = seen.parameter(AT.p_high_high_effort) - seen.parameter(AT.p_high_low_effort)
+    works = effect * (high - low) >= seen.parameter(AT.effort_cost) - CLOSE
     chance = np.where(works, seen.parameter(AT.p_high_high_effort), seen.parameter(AT.p_high_low_effort))
     worth = chance * high + (1 - chance) * low - works * seen.parameter(AT.effort_cost)
     answer = np.where(worth >= -CLOSE, ACCEPT, REJECT)

@@ -97,8 +97,8 @@ def end(table: Any) -> End:
         {"quantity": quantity, "marginal_cost": float(table.private[seat])} for seat, quantity in enumerate(quantities)
     ]
     total = sum(quantities)
-    more = {"price": max(0.0, a - b * total), "total_quantity": total, "demand": {"a": a, "b": b}}
-    return End("market_cleared", rows, more)
+    details = {"price": max(0.0, a - b * total), "total_quantity": total, "demand": {"a": a, "b": b}}
+    return End("market_cleared", rows, details)
 
 
 def equilibrium_quantity(a: float, b: float, mean_costs: Any, seat: Any, cost: Any) -> Any:

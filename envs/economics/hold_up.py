@@ -167,8 +167,8 @@ def end(table: Any) -> End:
     split = _split(table)
     invested = {name_of(seat): float(table.number[0][seat]) for seat in range(2)}
     rows = [{"share": split[agent], "investment": invested[agent]} for agent in split]
-    more = {"investments": invested, "surplus": float(table.most[OFFER]), "final_offer": split}
-    return End("hold_up_agreement", rows, more)
+    details = {"investments": invested, "surplus": float(table.most[OFFER]), "final_offer": split}
+    return End("hold_up_agreement", rows, details)
 
 
 def _paid(seen: Seen, seat: int) -> Any:

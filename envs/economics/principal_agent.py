@@ -169,8 +169,8 @@ class Clarifications(Field):
 
     def write(self, table: Any, seat: int) -> list[dict[str, str | None]]:
         """Return them; the texts are the standard ones, others are in the messages."""
-        asked, answers = int(table.fact[ASKED]), int(table.fact[ANSWERED])
-        return [{"question": QUESTION, "answer": ANSWER if k < answers else None} for k in range(asked)]
+        questions, answers = int(table.fact[ASKED]), int(table.fact[ANSWERED])
+        return [{"question": QUESTION, "answer": ANSWER if k < answers else None} for k in range(questions)]
 
     def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
         """Write how many there are, and the question that waits for an answer."""
@@ -284,8 +284,8 @@ class Ended:
         if table.chosen[RESPOND][WORKER] == 1 + REJECT:
             return End("contract_rejected")
         label = Label(self.labels)(table)
-        more = {"outcome_score": _score(table), "outcome_label": label, "payment": _payment(table)}
-        return End(f"task_resolved_{label}", more=more)
+        details = {"outcome_score": _score(table), "outcome_label": label, "payment": _payment(table)}
+        return End(f"task_resolved_{label}", more=details)
 
 
 def scores_by_payment(game: Game, parameters: Any) -> tuple[float, float]:

@@ -88,7 +88,7 @@ def _is_funded(table: Any) -> bool | None:
 
 @compiled
 def funded(table: Any) -> bool:
-    """Return whether the threshold is reached; the round then ends at once."""
+    """Return True if the threshold is reached; the round then ends at once."""
     return bool(sum_of(table, 0) >= table.parameter[AT.threshold] - CLOSE)
 
 
@@ -114,8 +114,8 @@ def end(table: Any) -> End:
     short = "all_committed_below_threshold" if all_in else "rounds_exhausted"
     trigger = "threshold_met" if _is_funded(table) else short
     rows = [{"commitment": float(table.number[0][seat])} for seat in seats]
-    more = {"total_committed": total_of(table), "threshold": float(table.parameter[AT.threshold])}
-    return End(trigger, rows, {"trigger": trigger, **more})
+    details = {"total_committed": total_of(table), "threshold": float(table.parameter[AT.threshold])}
+    return End(trigger, rows, {"trigger": trigger, **details})
 
 
 def _equilibrium(seen: Seen) -> Any:

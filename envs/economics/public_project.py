@@ -78,9 +78,9 @@ def pay(table: Any) -> None:
 def end(table: Any) -> End:
     """Return the end in the platform's words."""
     built = bool(_built(table))
-    more = {"total_reported": total_of(table), "project_cost": float(table.parameter[AT.cost]), "built": built}
+    details = {"total_reported": total_of(table), "project_cost": float(table.parameter[AT.cost]), "built": built}
     reason = "public_project_built" if built else "public_project_not_built"
-    return End(reason, more={"trigger": "all_responded", **more})
+    return End(reason, more={"trigger": "all_responded", **details})
 
 
 def _equilibrium(seen: Seen) -> Any:

@@ -83,7 +83,7 @@ def _interaction(table: Any) -> str:
 
 @compiled
 def joint_benefit(table: Any) -> float:
-    """Return what both share in equal parts."""
+    """Return the joint benefit, of which both get half."""
     leader, follower = table.number[0, 0], table.number[1, 1]
     together = leader * follower if table.parameter[COMPLEMENTS] > 0 else leader + follower
     return float(table.parameter[AT.payoff_scale] * together)
@@ -104,8 +104,8 @@ def end(table: Any) -> End:
     joint = float(table.parameter[AT.payoff_scale]) * (leader * follower if complements else leader + follower)
     rows = [{"role": role, "investment": amount} for role, amount in zip(ROLES, (leader, follower), strict=True)]
     investments = {"leader_id": name_of(0), "follower_id": name_of(1), "leader_inv": leader, "follower_inv": follower}
-    more = {**investments, "joint_benefit": joint, "interaction": _interaction(table)}
-    return End("sequential_investment_resolved", rows, more)
+    details = {**investments, "joint_benefit": joint, "interaction": _interaction(table)}
+    return End("sequential_investment_resolved", rows, details)
 
 
 def best_reply(game: Game, leader: Any) -> Any:

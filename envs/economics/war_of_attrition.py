@@ -84,13 +84,13 @@ def end(table: Any) -> End:
     times = [float(table.number[0][seat]) for seat in range(2)]
     winner = 0 if table.rewards[0] > table.rewards[1] else 1
     least, prize = min(times), float(table.parameter[AT.prize])
-    more = {
+    details = {
         "winner": name_of(winner),
         "min_t": least,
         "cost": float(table.parameter[AT.cost_rate]) * least,
         "prize": prize,
     }
-    return End("attrition_resolved", [{"t": times[seat], "won": seat == winner} for seat in range(2)], more)
+    return End("attrition_resolved", [{"t": times[seat], "won": seat == winner} for seat in range(2)], details)
 
 
 def mixed_time(prize: float, rate: float, longest: float, chance: Any) -> Any:

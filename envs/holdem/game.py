@@ -211,7 +211,7 @@ def game(given: HoldemOptions) -> Game:
 
 
 def _start(given: HoldemOptions) -> Start | None:
-    """Return how hands begin; None: as usual, with the blinds and a shuffled deck."""
+    """Return the start of the hands; None: the usual one, with the blinds and a shuffled deck."""
     street, board, ranges = given.start, given.board, given.ranges
     if street == "preflop" and board is None and ranges is None:
         return None

@@ -164,7 +164,7 @@ def _deed(kind: str, amount: int, opened: bool) -> str:
 
 
 def last_acted(state: TurnState, seat: int) -> bool:
-    """Return whether a seat acted last; at the end, whether it has won."""
+    """Return True if a seat acted last; at the end, if it has won."""
     if state.outcome is not None:
         return any(row["seat"] == seat and row["won"] > 0 for row in state.outcome.get("results", ()))
     last = state.game_state["last"]
@@ -187,9 +187,9 @@ def _footer(state: TurnState, *, own: bool) -> str:
 def _result(state: TurnState) -> str:
     """Return the winners, and the observer's result."""
     sums = {payoff["agent_id"]: payoff["utility"] for payoff in (state.outcome or {}).get("payoffs", ())}
-    shown = [agent for agent in sorted(sums, key=lambda agent: -sums[agent]) if sums[agent] > 0][:3]
-    shown += [state.agent_id] if sums.get(state.agent_id, 0) < 0 else []
-    return ", ".join(f"{short(agent, 14)} {'+' if sums[agent] > 0 else ''}{chips_text(sums[agent])}" for agent in shown)
+    named = [agent for agent in sorted(sums, key=lambda agent: -sums[agent]) if sums[agent] > 0][:3]
+    named += [state.agent_id] if sums.get(state.agent_id, 0) < 0 else []
+    return ", ".join(f"{short(agent, 14)} {'+' if sums[agent] > 0 else ''}{chips_text(sums[agent])}" for agent in named)
 
 
 def _name(game: Row, seat: int) -> str:

@@ -413,18 +413,18 @@ def differences(options: Mapping[str, Any], state: TurnState, first: bool) -> di
     Seats differ only if the table has more players: a policy for nine seats knows smaller tables. Stacks differ if the
     player's own one is more than a tenth away, in big blinds; only its first turn shows what the table gave.
     """
-    shown = state.game_state
-    blind, players = shown["bigBlind"], shown["players"]
+    game_state = state.game_state
+    blind, players = game_state["bigBlind"], game_state["players"]
     different: dict[str, Any] = {}
     if len(players) > options["seats"]:
         different["seats"] = len(players)
-    if shown["smallBlind"] * options["big_blind"] != options["small_blind"] * blind:
-        different |= {"small_blind": shown["smallBlind"], "big_blind": blind}
-    own = next((player for player in players if player["seat"] == shown["seat"]), None)
+    if game_state["smallBlind"] * options["big_blind"] != options["small_blind"] * blind:
+        different |= {"small_blind": game_state["smallBlind"], "big_blind": blind}
+    own = next((player for player in players if player["seat"] == game_state["seat"]), None)
     if first and own is not None:
         stack, trained = own["stack"] + own["committed"], float(np.mean(options["stacks"])) / options["big_blind"]
         if abs(stack / blind - trained) > 0.1 * trained:
-            different |= {"small_blind": shown["smallBlind"], "big_blind": blind, "stacks": stack}
+            different |= {"small_blind": game_state["smallBlind"], "big_blind": blind, "stacks": stack}
     return different
 
 

@@ -300,7 +300,7 @@ def interpret(table: Any, action: Action, names: Sequence[str]) -> Action:
 
 
 def sayable(table: Any, kind: int, target: int) -> bool:
-    """Return whether a statement is legal: about nobody, about another living player, or in one's own defence."""
+    """Return True if a statement is legal: about nobody, about another living player, or in one's own defence."""
     return target < 0 or (bool(table.alive[target]) and (target != table.turn or kind == DEFEND))
 
 
@@ -380,7 +380,7 @@ class Among(spaces.Space[Any]):
         return self.values[int(self.np_random.integers(len(self.values)))]
 
     def contains(self, x: Any) -> bool:
-        """Return whether `x` is one of the values."""
+        """Return True if `x` is one of the values."""
         return any(type(value) is type(plain) and value == plain for plain in [_plain(x)] for value in self.values)
 
     @property

@@ -43,7 +43,7 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
 
 
 def load_state(
-    blank: Tables, game: MafiaState, state: TurnState, more: Callable[[Any], None] | None = None
+    blank: Tables, game: MafiaState, state: TurnState, write_rest: Callable[[Any], None] | None = None
 ) -> tuple[Tables, int]:
     """Do as `load`, with this `game_state`.
 
@@ -51,13 +51,13 @@ def load_state(
         blank: a table with the options that TurnState does not have.
         game: what is read in the place of the state's own `game_state`.
         state: the match's TurnState.
-        more: ``more(row)`` writes what else is known into the record; None: nothing is.
+        write_rest: ``write_rest(row)`` writes what else is known into the record; None: nothing is.
     """
     tables = np.frombuffer(bytearray(blank.tobytes()), TABLE)  # a plain copy, ten times as fast as blank.copy()
     try:
         seat = _load(tables[0], game, state)
-        if more is not None:
-            more(tables[0])
+        if write_rest is not None:
+            write_rest(tables[0])
     except (OverflowError, IndexError) as error:
         raise ValueError(f"game_state holds what no match has: {error}") from None
     _remember(tables)
@@ -151,7 +151,7 @@ def _load_statements(row: Any, game: MafiaState, seats: Seats, alive: Sequence[b
 
     Days, and the rounds of a day, follow one another in the record's `said`; a round has a place for every seat.
     """
-    told = []
+    statements = []
     for entry in game.statements:
         speaker = seats[entry.player_id]
         if entry.type is None:
@@ -159,20 +159,20 @@ def _load_statements(row: Any, game: MafiaState, seats: Seats, alive: Sequence[b
         else:
             target = -1 if entry.target_id is None else seats[entry.target_id]
             code = _code(entry.type, target, entry.role, entry.is_mafia)
-        told.append((speaker, entry.round, code))
+        statements.append((speaker, entry.round, code))
     day = game.round_number - (game.phase == PHASES[NIGHT])
     row["opener"] = 2 * (day - 1) % len(alive) if day else 0
-    write_statements(row, told, alive, int(row["discussion_rounds"]))
+    write_statements(row, statements, alive, int(row["discussion_rounds"]))
 
 
-def write_statements(row: Any, told: Iterable[tuple[int, int, int]], alive: Sequence[bool], last: int) -> None:
+def write_statements(row: Any, statements: Iterable[tuple[int, int, int]], alive: Sequence[bool], last: int) -> None:
     """Write statements into the record, in order: the speaker, the day and the code of each.
 
     `alive` tells which seats are alive, and `last` is the latest discussion round of a day that can begin.
     """
     places, rounds, said = int(row["seats"]), int(row["discussion_rounds"]), memoryview(row["said"])
     day = int(row["round_number"]) - int(row["phase"] == NIGHT)
-    for speaker, said_on, code in told:
+    for speaker, said_on, code in statements:
         if 1 <= said_on <= day:
             place, end = (said_on - 1) * rounds * places + speaker, said_on * rounds * places
             while place < end and said[place]:

@@ -182,7 +182,7 @@ def _token(
 
 
 def _end(player: Row, voted_out: Collection[str], size: float) -> str:
-    """Return how and in which round a player was eliminated; "" for the living."""
+    """Return the way and the round of a player's elimination; "" for the living."""
     if player["alive"]:
         return ""
     end = "voted out" if player["id"] in voted_out else "killed"
@@ -298,9 +298,9 @@ def render(table: Any, seat: int | None) -> str:
     lines = [f"{PHASES[phase]} · round {int(table.round_number)} · day {day} of {int(table.max_days)}"]
     lines.append(_last_night(table, int(table.round_number) - (phase == NIGHT)))
     acting = int(table.turn) if seat is None else visible_turn(table, seat)
-    told = [True] * int(table.players) if seat is None else known(table, seat)
+    role_known = [True] * int(table.players) if seat is None else known(table, seat)
     for other in range(int(table.players)):
-        role = ROLES[int(table.role[other]) if told[other] else UNKNOWN]
+        role = ROLES[int(table.role[other]) if role_known[other] else UNKNOWN]
         marks = [_said(table, other, day)] if phase in (DISCUSSION, VOTING) else []
         if seat is None or seat == other:
             marks.append(_chose(table, other))

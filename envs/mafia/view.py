@@ -302,11 +302,11 @@ def _entry(code: int, speaker: int, day: int) -> Statement:
 def _tonight(table: Any, seat: int) -> dict[str, str]:
     if table.phase != NIGHT:
         return {}
-    shown = [seat]
+    visible = [seat]
     if table.role[seat] == MAFIA and table.alive[seat]:
-        shown = [other for other in range(table.seats) if table.role[other] == MAFIA]
+        visible = [other for other in range(table.seats) if table.role[other] == MAFIA]
     row = log(table, "night")[table.round_number - 1].tolist()
-    return {name(other): name(row[other]) for other in shown if row[other] >= 0}
+    return {name(other): name(row[other]) for other in visible if row[other] >= 0}
 
 
 def outcome(table: Any, seat: int) -> dict[str, Any]:

@@ -44,7 +44,7 @@ class Reader:
         return rows[:, part.start : part.stop]
 
     def utilities(self, preferences: Floats) -> Floats:
-        """Return what every outcome is worth, from flat preferences: float64[N, issues · values] to [N, outcomes]."""
+        """Return the utility of every outcome, from flat preferences: float64[N, issues · values] to [N, outcomes]."""
         return np.asarray(preferences @ self._chosen.T)
 
     def likeness(self, rows: Floats) -> Floats:

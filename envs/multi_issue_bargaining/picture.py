@@ -94,14 +94,14 @@ def _agent(states: Sequence[TurnState], name: str, seat: int, y: float) -> str:
     stance = "proposes" if game["last_offer_by"] == name else "accepts" if name in game["acceptances"] else ""
     gains = {row["agent_id"]: row["utility"] for row in (first.outcome or {}).get("payoffs", ())}
     gain = gains.get(name)
-    shown = "" if gain is None else ("+" if gain > 0 else "") + number(gain)
+    label = "" if gain is None else ("+" if gain > 0 else "") + number(gain)
     return group(
         box(14, y, 612, ROW - 4, "#fff", round=6, stroke=TURN if turn else LINE, thick=2.5 if turn else 1),
         box(22, y + 5, 5, 20, COLOURS[seat % len(COLOURS)], round=2),
         text(34, y + 19, short(name, 18) + own, 13, bold=True),
         text(220, y + 19, stance, 12, fill=FAINT),
         *_bar(worth, least, game["current_offer"], y, COLOURS[seat % len(COLOURS)]),
-        text(616, y + 19, shown, 13, anchor="end", bold=True),
+        text(616, y + 19, label, 13, anchor="end", bold=True),
     )
 
 

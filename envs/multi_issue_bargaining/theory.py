@@ -30,7 +30,7 @@ def outcome_index(table: Any, values: Any) -> int:
 
 
 def utilities(table: Any) -> Floats:
-    """Return what every outcome is worth to every seat, reservation values not subtracted: float64[seats, outcomes]."""
+    """Return every seat's utility of every outcome, reservation values not subtracted: float64[seats, outcomes]."""
     seats, issues = int(table.seats), int(table.issues)
     worth = np.asarray(table.worth)
     totals = np.zeros((seats, 1))
@@ -45,7 +45,7 @@ def gains(table: Any) -> Floats:
 
 
 def pareto_frontier(gains: Floats) -> NDArray[np.bool_]:
-    """Return which outcomes are on the Pareto frontier: no other is better for a seat and worse for none.
+    """Return the outcomes on the Pareto frontier: no other is better for a seat and worse for none.
 
     Args:
         gains: float64[seats, outcomes].

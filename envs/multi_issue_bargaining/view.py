@@ -209,12 +209,12 @@ def _seating(table: Any, state: TurnState, history: Sequence[Row]) -> dict[str, 
     return {agent: seat for seat, agent in enumerate(order[:count])}
 
 
-def _load_preferences(table: Any, issues: Issues, seat: int, told: Any) -> None:
+def _load_preferences(table: Any, issues: Issues, seat: int, preferences: Any) -> None:
     """Write what the values are worth to a seat; what is missing is worth 0."""
     for issue, (name, count) in enumerate(issues.items()):
-        worth = told.get(name) if isinstance(told, Mapping) else None
-        for value, one in enumerate(worth[:count] if isinstance(worth, list) else ()):
-            table.worth[seat, issue, value] = min(max(amount(one, f"the worth of {name}"), 0.0), 1.0)
+        worth = preferences.get(name) if isinstance(preferences, Mapping) else None
+        for value, utility in enumerate(worth[:count] if isinstance(worth, list) else ()):
+            table.worth[seat, issue, value] = min(max(amount(utility, f"the worth of {name}"), 0.0), 1.0)
 
 
 def _load_public(table: Any, issues: Issues, game: Mapping[str, Any], seats: Mapping[str, int]) -> None:
@@ -226,7 +226,7 @@ def _load_public(table: Any, issues: Issues, game: Mapping[str, Any], seats: Map
             table.reservation[seat] = amount(reservations[agent], f"the reservation value of {agent}")
 
 
-def _outcome(table: Any, issues: Issues, told: Any) -> int:
+def _outcome(table: Any, issues: Issues, offer: Any) -> int:
     """Return an outcome's index.
 
     Raises:
@@ -234,7 +234,7 @@ def _outcome(table: Any, issues: Issues, told: Any) -> int:
     """
     values = []
     for name, count in issues.items():
-        value = amount(told.get(name) if isinstance(told, Mapping) else None, f"the offer's {name}")
+        value = amount(offer.get(name) if isinstance(offer, Mapping) else None, f"the offer's {name}")
         if value not in range(count):
             raise ValueError(f"the offer's {name} is {value:g}: it should be a whole number from 0 to {count - 1}")
         values.append(int(value))

@@ -275,8 +275,8 @@ class PhaseGame:
     @property
     def numbers(self) -> list[float]:
         """The parameters."""
-        shown = [getattr(self.options, name) for name in shown_options(type(self.options))]
-        return shown if self.parameters is None else list(self.parameters)
+        values = [getattr(self.options, name) for name in shown_options(type(self.options))]
+        return values if self.parameters is None else list(self.parameters)
 
     @property
     def hides(self) -> bool:
@@ -295,5 +295,5 @@ class PhaseGame:
         return max(*map(abs, self.payoffs), 1e-9)
 
     def chooses(self, phase: Phase) -> int:
-        """Return how many seats choose in a phase."""
+        """Return the number of seats that choose in a phase."""
         return self.seats if phase.seats is None else len(phase.seats)

@@ -30,7 +30,7 @@ def seats_of(table: Any) -> int:
 
 
 def chosen_of(table: Any) -> int:
-    """Return how many seats have chosen in the first phase."""
+    """Return the number of seats that have chosen in the first phase."""
     return sum(1 for seat in range(int(table.seats)) if table.chosen[0][seat])
 
 
@@ -40,7 +40,7 @@ def total_of(table: Any) -> float:
 
 
 def is_resolved(table: Any) -> bool:
-    """Return whether the round's last phase is over."""
+    """Return True if the round's last phase is over."""
     return bool(table.revealed)
 
 
@@ -96,7 +96,7 @@ class Computed(Field):
     meaning: ClassVar[str] = "follows from the others"
 
     def kind(self) -> Any:
-        """Return what `compute` returns."""
+        """Return the type that `compute` returns."""
         return get_type_hints(getattr(self.compute, "func", self.compute)).get("return", Any)
 
     def write(self, table: Any, seat: int) -> Any:

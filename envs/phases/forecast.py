@@ -35,7 +35,7 @@ Answer: TypeAlias = Callable[[float, Any, int], int | None]
 def forecasts(
     own: PhaseGame, chance: Chance, load: Callable[[TurnState], tuple[Tables, int]], state: TurnState
 ) -> list[Forecast]:
-    """Return what each action type pays that the receiver of a state may choose now; nothing out of its turn.
+    """Return the payoffs of each action type that the receiver of a state may choose now; nothing out of its turn.
 
     Left out are `pass`, actions whose utility always depends on a later decision of the seat, and those with several
     numbers of which it is no linear function.
@@ -121,7 +121,7 @@ def _numbers(table: Any, indices: NDArray[np.intp]) -> NDArray[np.float64]:
 
 
 def _assumptions(own: PhaseGame, chance: Chance, tables: Tables, seat: int, index: int) -> Mapping[str, Answer]:
-    """Return what may be assumed of the others after an action, by its words."""
+    """Return the assumptions about the others after an action, by their words."""
     after, other = _until_others(chance, tables, seat, index)
     divided = "" if _divides(own, tables[0]) or not any(map(_shares, own.actions)) else "you divide equally"
     if after is None:
@@ -166,7 +166,7 @@ def _named_kinds(own: PhaseGame, table: Any) -> list[int]:
 def _answers(
     own: PhaseGame, chance: Chance, tables: Tables, seat: int, index: int, others: Answer
 ) -> list[tuple[int, ...]]:
-    """Return what others may choose after an action where they choose no number, phase by phase, by action type."""
+    """Return the choices of others after an action where they choose no number, phase by phase, by action type."""
     complete: list[tuple[int, ...]] = []
     secret = _chosen_in_secret(tables[0], seat)
     begun: list[tuple[int, ...]] = [(kind,) for kind in _named_kinds(own, tables[0])] if secret else [()]
@@ -193,7 +193,7 @@ def _answers(
 
 
 def _own_answers(own: PhaseGame, chance: Chance, tables: Tables, seat: int, index: int) -> Mapping[str, Answer]:
-    """Return what the seat may choose next by itself in the round, by its words; "": nothing."""
+    """Return the seat's own next choices in the round, by their words; "": none."""
     after = tables.copy()
     table = after[0]
     before = int(table.round_number)
@@ -240,7 +240,7 @@ def _assume_secret(table: Any, seat: int, others: Others) -> None:
 def _utility(
     own: PhaseGame, chance: Chance, tables: Tables, seat: int, index: int, others: Others, itself: bool
 ) -> float | None:
-    """Return what an action pays a seat in this round; None: it depends on a later decision of the seat.
+    """Return a seat's payoff of an action in this round; None: it depends on a later decision of the seat.
 
     If `itself` is true, `others` says what the seat does later too.
     """
@@ -283,7 +283,7 @@ def _shares(action: Named | Number) -> bool:
 
 
 def _divides(own: PhaseGame, table: Any) -> bool:
-    """Return whether shares of a sum are offered in the current phase."""
+    """Return True if shares of a sum are offered in the current phase."""
     offered = int(table.offers[table.phase]) if table.turn >= 0 else 0
     return any(_shares(one) and (offered >> kind) & 1 for kind, one in enumerate(own.actions))
 

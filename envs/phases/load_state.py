@@ -66,10 +66,10 @@ def load(rules: PhaseGame, blank: Tables, state: TurnState) -> tuple[Tables, int
 
 
 def _ratio(rules: PhaseGame, state: TurnState, index: int) -> float | None:
-    """Return how many times larger a parameter of a host's table is than the game's own; None: it is not told."""
-    told = next((one.name for one in rules.fields if isinstance(one, Parameter) and one.index == index), "")
-    own, theirs = rules.numbers[index], state.game_state.get(told)
-    return amount(theirs, told) / own if own > 0 and theirs is not None and amount(theirs, told) > 0 else None
+    """Return the ratio of a parameter of a host's table to the game's own; None: the state does not have it."""
+    key = next((field.name for field in rules.fields if isinstance(field, Parameter) and field.index == index), "")
+    own, theirs = rules.numbers[index], state.game_state.get(key)
+    return amount(theirs, key) / own if own > 0 and theirs is not None and amount(theirs, key) > 0 else None
 
 
 def _phases_of_amounts(rules: PhaseGame) -> list[int]:
@@ -188,9 +188,9 @@ def _load_rounds(rules: PhaseGame, table: Any, game: Mapping[str, Any], seats: M
     past = [row for row in past if isinstance(row, Mapping)][:MEMORY] if isinstance(past, list) else []
     table.round_number = min(max(int(amount(game.get("round_number", len(past)), "round_number")), 0), rules.rounds)
     facts = game.get("past_facts")
-    for age, told in enumerate(facts[:MEMORY] if isinstance(facts, list) else ()):
-        for k, fact in enumerate(rules.facts if isinstance(told, Mapping) else ()):
-            table.past_fact[age, k] = amount(told.get(fact.name, 0.0), fact.name)
+    for age, values in enumerate(facts[:MEMORY] if isinstance(facts, list) else ()):
+        for k, fact in enumerate(rules.facts if isinstance(values, Mapping) else ()):
+            table.past_fact[age, k] = amount(values.get(fact.name, 0.0), fact.name)
     for age, row in enumerate(past):
         for k, phase in enumerate(rules.phases):
             choices = row.get(phase.name)

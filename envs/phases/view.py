@@ -100,7 +100,7 @@ def _made(rules: PhaseGame, base: Any, types: Mapping[str, Any], hidden: Collect
 
 
 def _reduced(kind: Any) -> Any:
-    """Return how a type is pickled: one of this module by its name, one that was made as the game that it is of."""
+    """Return the pickled form of a type: its name if it is of this module, else the game that it belongs to."""
     if not hasattr(kind, "rules"):
         return kind.__qualname__
     return _move_type if issubclass(kind, PhaseMove) else state_type, (kind.rules,)
@@ -115,7 +115,7 @@ def phase_name(rules: PhaseGame, table: Any) -> str:
 
 
 def public(rules: PhaseGame, kind: type[GameState], table: Any) -> GameState:
-    """Return what everybody sees, as the type `kind`."""
+    """Return the public state as the type `kind`."""
     return kind(**_seen(rules, table, -1))
 
 
@@ -269,7 +269,7 @@ PRINTABLE = frozenset(map(chr, range(32, 127)))
 
 
 def counts(rules: PhaseGame) -> list[int]:
-    """Return how many action indices each action type has, `pass` last."""
+    """Return the number of action indices of each action type, `pass` last."""
     return [one.indices if isinstance(one, Number) else 1 for one in rules.actions] + [1]
 
 
@@ -300,7 +300,7 @@ def _grid(highest: float, points: int, lowest: float = 0.0) -> str:
 
 
 def meaning_of_pass(rules: PhaseGame) -> str:
-    """Return what `pass` means."""
+    """Return the meaning of `pass`."""
     if not any(phase.may_pass for phase in rules.phases):
         return "never legal in this game"
     return "choose nothing; this is final" if rules.pass_is_final else "do not choose in this turn"
@@ -339,16 +339,16 @@ def keys_of(number: Number) -> tuple[str, ...]:
     return (number.key,) if number.rest is None else (number.key, number.rest)
 
 
-def payload(one: Number, move: Move, seat: int, total: float, seats: int = 2) -> dict[str, Any]:
+def payload(action: Number, move: Move, seat: int, total: float, seats: int = 2) -> dict[str, Any]:
     """Return the payload of a move of `seat`; `total`: the sum of shares, which are those of `seats` agents."""
     value = float(move.value)
-    if one.shares:
+    if action.shares:
         shares = [float(share) for share in move[1:seats]]
         shares.append(max(total - sum(shares), 0.0))
-        return {one.key: {name_of(other): shares[(other - seat) % seats] for other in range(seats)}}
-    more = {} if one.rest is None else {one.rest: total - value}
-    further = zip(one.further, (float(move.second), float(move.third)), strict=False)
-    return {one.key: value, **more, **{key.key: number for key, number in further}}
+        return {action.key: {name_of(other): shares[(other - seat) % seats] for other in range(seats)}}
+    rest = {} if action.rest is None else {action.rest: total - value}
+    further = zip(action.further, (float(move.second), float(move.third)), strict=False)
+    return {action.key: value, **rest, **{key.key: number for key, number in further}}
 
 
 def offered(table: Any) -> list[int]:
@@ -457,18 +457,18 @@ def _says(kind: Number | Named, action: Action) -> bool:
     return isinstance(kind, Named) and dict(action.payload) == dict(kind.says)
 
 
-def _only_texts(one: Named | None, given: Mapping[str, Any]) -> bool:
-    """Return whether a payload without a number holds nothing but texts, and all that the action type needs."""
-    words, needed = ((), {}) if one is None else (one.words, one.texts)
+def _only_texts(action: Named | None, given: Mapping[str, Any]) -> bool:
+    """Return True if a payload without a number holds nothing but texts, and all that the action type needs."""
+    words, needed = ((), {}) if action is None else (action.words, action.texts)
     if not all((key in words or key in needed) and isinstance(value, str) for key, value in given.items()):
         return False
     return all(given.get(key, "").strip() and len(given[key]) <= MESSAGE_LENGTH for key in needed)
 
 
-def _wanted_texts(one: Named | None) -> str:
-    if one is None or not one.texts:
+def _wanted_texts(action: Named | None) -> str:
+    if action is None or not action.texts:
         return "takes no payload"
-    return f"needs {' and '.join(one.texts)}, as text of 1 to {MESSAGE_LENGTH:,} characters"
+    return f"needs {' and '.join(action.texts)}, as text of 1 to {MESSAGE_LENGTH:,} characters"
 
 
 def messages(rules: PhaseGame, table: Any, action: Action) -> list[MessageIntent]:
@@ -480,12 +480,12 @@ def messages(rules: PhaseGame, table: Any, action: Action) -> list[MessageIntent
     return [MessageIntent(MessageScope.PUBLIC, text) for text in texts if text not in standard.values()]
 
 
-def _numbers(one: Number, given: Mapping[str, Any], table: Any, kind: int) -> list[float] | ActionResult:
+def _numbers(action: Number, given: Mapping[str, Any], table: Any, kind: int) -> list[float] | ActionResult:
     """Read the number of a payload, and its further numbers."""
-    further = [more.key for more in one.further]
-    keys = (*keys_of(one), *further)
-    wanted = f"{one.name} needs {', '.join(keys)}"
-    if {key for key in given if key not in one.words or not isinstance(given[key], str)} != set(keys):
+    further = [number.key for number in action.further]
+    keys = (*keys_of(action), *further)
+    wanted = f"{action.name} needs {', '.join(keys)}"
+    if {key for key in given if key not in action.words or not isinstance(given[key], str)} != set(keys):
         return ts.refused(ts.INVALID_PAYLOAD, f"{wanted}, got {repr(dict(given))}")
     try:
         numbers = [msgspec.convert(given[key], float) for key in keys]
@@ -494,17 +494,17 @@ def _numbers(one: Number, given: Mapping[str, Any], table: Any, kind: int) -> li
     if not all(map(isfinite, numbers)):
         return ts.refused(ts.INVALID_PAYLOAD, f"{wanted} as finite numbers")
     total = float(table.most[kind])
-    if one.rest is not None and abs(sum(numbers[:2]) - total) > 0.01:
+    if action.rest is not None and abs(sum(numbers[:2]) - total) > 0.01:
         return ts.refused(ts.INVALID_PAYLOAD, f"{' and '.join(keys[:2])} need to sum to {total:g}")
     return [numbers[0], *numbers[len(keys) - len(further) :]]
 
 
-def _share(one: Number, given: Mapping[str, Any], table: Any, kind: int) -> list[float] | ActionResult:
+def _share(action: Number, given: Mapping[str, Any], table: Any, kind: int) -> list[float] | ActionResult:
     """Read the acting seat's share of a payload with shares by agent."""
     total, agents = float(table.most[kind]), [name_of(seat) for seat in range(int(table.seats))]
-    wanted = f"{one.name} needs {one.key} with the shares of {' and '.join(agents)}"
+    wanted = f"{action.name} needs {action.key} with the shares of {' and '.join(agents)}"
     try:
-        shares = msgspec.convert(given, dict[str, dict[str, float]])[one.key]
+        shares = msgspec.convert(given, dict[str, dict[str, float]])[action.key]
     except (msgspec.ValidationError, KeyError, OverflowError):
         return ts.refused(ts.INVALID_PAYLOAD, f"{wanted}, got {repr(dict(given))}")
     if set(shares) != set(agents) or len(given) != 1 or not all(map(isfinite, shares.values())):

@@ -56,7 +56,7 @@ MOST_DRAWN = 100
 
 
 def drawn(count: Any, what: str) -> int:
-    """Return how many of a thing a state names, for a picture that draws each.
+    """Return a number of things in a state, for a picture that draws each.
 
     Raises:
         ValueError: if it is no number from 0 to `MOST_DRAWN`. The state may come from a log that somebody else wrote.
@@ -99,12 +99,12 @@ def text(
     x: float, y: float, words: Any, size: float = 12, *, fill: str = INK, anchor: str = "start", bold: bool = False
 ) -> str:
     """Return text with its baseline at (`x`, `y`); empty for no words. `anchor` is start, middle or end."""
-    shown = escape(words)
-    if not shown:
+    escaped = escape(words)
+    if not escaped:
         return ""
     at = "" if anchor == "start" else f' text-anchor="{anchor}"'
     weight = ' font-weight="bold"' if bold else ""
-    return f'<text x="{x:.5g}" y="{y:.5g}" font-size="{size:g}" fill="{fill}"{at}{weight}>{shown}</text>'
+    return f'<text x="{x:.5g}" y="{y:.5g}" font-size="{size:g}" fill="{fill}"{at}{weight}>{escaped}</text>'
 
 
 @remembered

@@ -51,7 +51,7 @@ class Shape(spaces.Text):
         return PIECES[int(self.np_random.integers(len(PIECES)))]
 
     def contains(self, x: Any) -> bool:
-        """Return whether `x` is the name of a piece."""
+        """Return True if `x` is the name of a piece."""
         return isinstance(x, str) and x in PIECES
 
 

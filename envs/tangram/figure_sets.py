@@ -192,8 +192,8 @@ def _solved(named: Mapping[str, Any], upwards: float) -> dict[str, Silhouette]:
         except ValueError as error:
             problems.append(f"{plain!r}: {str(error).removeprefix(f'{plain}: ')}")
     if problems:
-        more = f"; and {len(problems) - TOLD} more" if len(problems) > TOLD else ""
-        raise ValueError(f"{len(problems)} of {len(named)} figures cannot be used: {'; '.join(problems[:TOLD])}{more}")
+        rest = f"; and {len(problems) - TOLD} more" if len(problems) > TOLD else ""
+        raise ValueError(f"{len(problems)} of {len(named)} figures cannot be used: {'; '.join(problems[:TOLD])}{rest}")
     return figures
 
 

@@ -210,7 +210,7 @@ Points = NDArray[np.float64]
 
 
 def inside(points: Points, polygon: Points) -> NDArray[np.bool_]:
-    """Return which points are in a convex polygon, counter-clockwise: float64[…, 2], float64[n, 2] → bool[…]."""
+    """Return True for points in a convex polygon, counter-clockwise: float64[…, 2], float64[n, 2] → bool[…]."""
     sides = np.roll(polygon, -1, 0) - polygon
     away = points[..., None, :] - polygon
     return np.asarray((sides[:, 0] * away[..., 1] >= sides[:, 1] * away[..., 0]).all(-1))

@@ -216,7 +216,7 @@ def _ways(game: Game) -> dict[str, Callable[[Any], Any]]:
 
 
 def undisturbed(game: Game, kind: Kind) -> tuple[list[Any], list[int]]:
-    """Return what the calls of a run return, to its second end or `CALLS`, and the moments at which to copy."""
+    """Return the results of the calls of a run, to its second end or `CALLS`, and the moments at which to copy."""
     env = kind.make(game)
     results: list[Any] = []
     ends: list[int] = []

@@ -205,9 +205,9 @@ def _compare_tables(trial: Trial, env: GameEnv, tables: VectorGame, i: int) -> N
         f"it is the turn of {env.agent_selection} in GameEnv and of {agents[tables.turn[i]]} in VectorGame",
     )
     trial.seat = int(tables.turn[i])
-    shown = env.observe(env.agent_selection)
-    trial.same(in_observation(trial.game.layout, shown["observation"], tables.observations[i]))
-    trial.same(in_mask(shown["action_mask"], tables.action_masks[i]))
+    observation = env.observe(env.agent_selection)
+    trial.same(in_observation(trial.game.layout, observation["observation"], tables.observations[i]))
+    trial.same(in_mask(observation["action_mask"], tables.action_masks[i]))
     trial.same(in_record(env.table, tables.tables[i]))
     for encoder in trial.game.encoders.values():
         if encoder.full_information:

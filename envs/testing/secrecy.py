@@ -105,7 +105,7 @@ def public_view(trial: Trial) -> None:
 
 
 def _hidden(table: Any, other: Any) -> bool:
-    """Return whether two records differ in more than the random stream."""
+    """Return True if two records differ in more than the random stream."""
     return in_record(table, other, ignore=("stream",)) is not None
 
 
@@ -241,10 +241,10 @@ def payoffs(trial: Trial) -> None:
                 f"the seat won {won:g}; payoffs declares {declared.low:g} to {declared.high:g}",
             )
             outcome = game.turn_state(table, trial.seat).outcome or {}
-            shown = [row.get("utility") for row in outcome.get("payoffs", ())]
+            utilities = [row.get("utility") for row in outcome.get("payoffs", ())]
             trial.require(
-                len(shown) == game.seats and np.allclose(shown, total),
-                f"the outcome shows the utilities {shown}; the seats won {total.tolist()}",
+                len(utilities) == game.seats and np.allclose(utilities, total),
+                f"the outcome shows the utilities {utilities}; the seats won {total.tolist()}",
             )
 
 

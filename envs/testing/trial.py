@@ -364,9 +364,9 @@ def _unseen(
 ) -> Iterator[tuple[int, ...]]:
     """Yield the entries of a field that a seat is shown, that have several values, and change no observation of it."""
     for entry in np.ndindex(trial.game.rules.blank.dtype[name].shape):
-        shown = [record for record, hides in zip(records, hidden, strict=True) if not hides[entry]]
-        values = np.unique([record[name][entry] for record in shown])
-        if len(values) > 1 and not _seen(trial, shown, values, name, entry, seat):
+        remaining = [record for record, hides in zip(records, hidden, strict=True) if not hides[entry]]
+        values = np.unique([record[name][entry] for record in remaining])
+        if len(values) > 1 and not _seen(trial, remaining, values, name, entry, seat):
             yield entry
 
 

@@ -37,16 +37,16 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     game = WerewolfState.of(state)
     seats = {agent: seat for seat, agent in enumerate(game.agent_ids)}
 
-    def more(row: Any) -> None:
+    def write_rest(row: Any) -> None:
         row["opener"] = 0
         for voter, target in or_else(game.votes_so_far, {}).items():
             row["votes"][(game.day - 1) * int(row["seats"]) + seats[voter]] = seats[target]
         rounds, said = int(row["discussion_rounds"]), game.statements
-        told = _heard(game, state.messages, seats, rounds) if said is None else _codes(said, seats)
-        mafia.write_statements(row, told, row["alive"].tolist(), rounds - 1)
+        statements = _heard(game, state.messages, seats, rounds) if said is None else _codes(said, seats)
+        mafia.write_statements(row, statements, row["alive"].tolist(), rounds - 1)
 
     seen, fields = as_mafia(state, game)
-    return mafia.load_state(blank, seen, msgspec.structs.replace(state, **fields), more)
+    return mafia.load_state(blank, seen, msgspec.structs.replace(state, **fields), write_rest)
 
 
 def _bare(seats: int, state: TurnState) -> dict[str, Any]:
@@ -133,15 +133,15 @@ def _votings(game: WerewolfState) -> list[VotingRound]:
 
 def _codes(statements: Sequence[Statement], seats: Seats) -> list[tuple[int, int, int]]:
     """Return the speaker, day and code of each statement of the field ``statements``."""
-    return [(seats[one.agent_id], one.day, _code(one, seats)) for one in statements]
+    return [(seats[statement.agent_id], statement.day, _code(statement, seats)) for statement in statements]
 
 
-def _code(one: Statement, seats: Seats) -> int:
-    if one.action in ("ready_to_vote", "general"):
-        return READY if one.action == "ready_to_vote" else SPOKE
-    target = -1 if one.target is None else seats[one.target]
-    role = role_of(one.role) if one.role in ("werewolf", "seer", "villager") else one.role
-    return int(code_of(*from_wire(one.action, target, role, one.is_werewolf)))
+def _code(statement: Statement, seats: Seats) -> int:
+    if statement.action in ("ready_to_vote", "general"):
+        return READY if statement.action == "ready_to_vote" else SPOKE
+    target = -1 if statement.target is None else seats[statement.target]
+    role = role_of(statement.role) if statement.role in ("werewolf", "seer", "villager") else statement.role
+    return int(code_of(*from_wire(statement.action, target, role, statement.is_werewolf)))
 
 
 def _heard(game: WerewolfState, messages: Sequence[Message], seats: Seats, rounds: int) -> list[tuple[int, int, int]]:

@@ -21,25 +21,25 @@ def picture(states: Sequence[TurnState]) -> str:
 def _in_mafia(state: TurnState) -> TurnState:
     game = WerewolfState.of(state)
     seen, fields = as_mafia(state, game)
-    seen.statements = [_statement(one, game.agent_ids) for one in game.statements or ()]
+    seen.statements = [_statement(entry, game.agent_ids) for entry in game.statements or ()]
     seen.own_vote = or_else(game.votes_so_far, {}).get(state.agent_id)
     return msgspec.structs.replace(state, game_state=seen.to_dict(), **fields)
 
 
-def _statement(one: Statement, ids: Sequence[str]) -> MafiaStatement:
+def _statement(entry: Statement, ids: Sequence[str]) -> MafiaStatement:
     """Return a row of ``statements`` as one of mafia, with a standard sentence."""
-    role = {"werewolf": "mafia", "seer": "sheriff"}.get(str(one.role), one.role)
+    role = {"werewolf": "mafia", "seer": "sheriff"}.get(str(entry.role), entry.role)
     content = "I am ready to vote."
-    if one.action != "ready_to_vote":
-        target = -1 if one.target is None else ids.index(one.target)
-        content = sentence(from_wire(one.action, target, role, one.is_werewolf), ids.index(one.agent_id), ids)
+    if entry.action != "ready_to_vote":
+        target = -1 if entry.target is None else ids.index(entry.target)
+        content = sentence(from_wire(entry.action, target, role, entry.is_werewolf), ids.index(entry.agent_id), ids)
     return MafiaStatement(
-        player_id=one.agent_id,
-        round=one.day,
-        type=one.action,
-        target_id=one.target,
+        player_id=entry.agent_id,
+        round=entry.day,
+        type=entry.action,
+        target_id=entry.target,
         role=role,
-        is_mafia=one.is_werewolf,
+        is_mafia=entry.is_werewolf,
         content=content,
     )
 

@@ -132,7 +132,7 @@ SILENT = SPOKE - READY
 
 
 def is_ready(move: Choice) -> bool:
-    """Return whether a general statement is `ready_to_vote`."""
+    """Return True if a general statement is `ready_to_vote`."""
     return int(move.target) != SILENT
 
 
@@ -167,7 +167,7 @@ def game_state(table: Any, seat: int) -> WerewolfState:
 
 
 def public(table: Any) -> WerewolfState:
-    """Return what everybody sees."""
+    """Return the public state."""
     seats, gone = range(int(table.players)), table.eliminated_round.tolist()
     votes = [
         {name(voter): name(target) for voter, target in enumerate(row) if target >= 0}

@@ -188,7 +188,7 @@ class ViewArguments:
     """Disguise of the game for the model: other words and another order of fields, by this number from 0 up."""
 
     def prompting(self) -> "Callable[..., Prompting]":
-        """Return what makes the way in which the model is asked in a game, ``prompting(game=…)``.
+        """Return the function ``prompting(game=…)``, which makes the model's prompts for a game.
 
         Raises:
             OSError, ValueError: if the file of prompts cannot be used.

@@ -236,7 +236,7 @@ class SeatArguments(SeatRequest, arguments.AccessArguments):
         return str(URL(url).update_query(token=token)) if token else url
 
     def request(self, name: str) -> SeatRequest:
-        """Return which seat is wanted, with the secrets; `name` is that of an agent to which none was given."""
+        """Return the request for a seat, with the secrets; `name` is the default of the agent's name."""
         given = {one.name: getattr(self, one.name) for one in fields(SeatRequest)}
         given |= {"api_key": arguments.secret(self.api_key, self.api_key_file), "access_token": self.token}
         return SeatRequest(**{**given, "name": self.name or name})
@@ -491,11 +491,11 @@ def maker(
         config = AgentConfig(type="scripted", scripted_config=ScriptedConfig(personality=cast(Personality, spec)))
         return lambda agent_id, name: MafiaScriptedAgent(agent_id, name, config, seed=own())
     if spec.partition(":")[0] == lookup.LLM:
-        asked, persona = lookup.needed(model), spec.partition(":")[2]
-        MafiaLLMAgent("p1", "Alice", asked, prompts=prompts, persona=persona)  # an error now, not in the first match
+        llm, persona = lookup.needed(model), spec.partition(":")[2]
+        MafiaLLMAgent("p1", "Alice", llm, prompts=prompts, persona=persona)  # an error now, not in the first match
         personas = cycle([persona] if persona else list(prompts.personas) or [""])
         return lambda agent_id, name: MafiaLLMAgent(
-            agent_id, name, asked, prompts=prompts, persona=next(personas), seed=own()
+            agent_id, name, llm, prompts=prompts, persona=next(personas), seed=own()
         )
     lookup.located_for(game, spec, *PERSONALITIES, lookup.LLM)
     player = lookup.agent(spec, game, seed)

@@ -77,8 +77,8 @@ def _layout(game: Game) -> str:
     if not fields:  # a default view has no type with words: an example says what is where
         match = Match(game)
         match.reset(seed=0)
-        shown = match.turn_state(game.agents[match.turn]).game_state
-        fields = "\n".join(f"- `{name}`, such as {value}" for name, value in shown.items())
+        example = match.turn_state(game.agents[match.turn]).game_state
+        fields = "\n".join(f"- `{name}`, such as {value}" for name, value in example.items())
     parts = {"Actions": "\n".join(actions), "Payloads": "\n".join(payloads), "Observation": game.layout.describe()}
     return "\n\n".join(f"{title}\n\n{text}" for title, text in {**parts, "Fields of game_state": fields}.items())
 
@@ -146,8 +146,8 @@ def zoo_rows() -> list[dict[str, Any]]:
     rows = []
     for name in names():
         about = card(name)
-        exact = next((one.mean for one in about.measures if one.kind == "exact"), None)
-        worst = next(one for one in about.measures if not is_lucky(one.kind, one.low, exact))
+        exact = next((measure.mean for measure in about.measures if measure.kind == "exact"), None)
+        worst = next(measure for measure in about.measures if not is_lucky(measure.kind, measure.low, exact))
         figure = f"{_number(worst.mean, worst.unit)} {worst.unit}"
         about_it = {"budget": about.budget, "worst measure": _what(worst), "figure": figure}
         rows.append({"policy": f"{PREFIX}{name}", "seats": seats_of(name), **about_it})

@@ -146,7 +146,7 @@ def next_command(game: Game, *words: str) -> str:
 
 
 def trained_for(spec: str) -> TrainedFor | None:
-    """Return what a run or a policy file was trained for; None for a bot, or a file without this information."""
+    """Return the game and options of a trained run or policy file; None for a bot, or a file without them."""
     folder = run_folder.existing(spec)
     if folder is not None:
         return run_settings(folder)
@@ -192,7 +192,7 @@ def policy(spec: str, game: Game, seed: int | None = None) -> Policy:
 
 
 def located_for(game: Game, spec: str, *others: str) -> str:
-    """Return what `located` does, among the game's bots and other names; `ZOO` is the game's policy in the zoo."""
+    """Return the result of `located` among the game's bots and other names; `ZOO` is the game's policy in the zoo."""
     names = dict.fromkeys([*others, "random", *game.bots])  # each once
     return located(f"{zoo.PREFIX}{game.name}" if spec == ZOO else spec, names)
 
@@ -361,7 +361,7 @@ def warn_about_differences(players: Iterable[tuple[str, Any]], game: Game) -> No
 
 
 def what_trained(player: Any) -> TrainedFor | None:
-    """Return what a policy, or that of an agent, was trained for; None if it was not trained."""
+    """Return the game and options for which a policy, or that of an agent, was trained; None if it was not."""
     learned = player.policy if isinstance(player, PolicyAgent) else player
     return learned.trained_for if isinstance(learned, LearnedPolicy | ElsewherePolicy) else None
 

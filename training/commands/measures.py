@@ -313,13 +313,13 @@ def tables(rows: Sequence[TeamsRow]) -> list[Table]:
             [str(row.seats), *row.policies.values(), *wins, *(f"{row.result.facts[one]:.1f}" for one in facts)]
         )
     parts = [table_of(heads, lines, "wins by team (95 % intervals)", texts=len(teams) + 1), _places(rows)]
-    for shown in (habits[start : start + COLUMNS] for start in range(0, len(habits), COLUMNS)):
+    for columns in (habits[start : start + COLUMNS] for start in range(0, len(habits), COLUMNS)):
         lines = [
-            [str(row.seats), f"{name} ({team})", *(f"{row.result.habits[team].get(one, nan):.0%}" for one in shown)]
+            [str(row.seats), f"{name} ({team})", *(f"{row.result.habits[team].get(one, nan):.0%}" for one in columns)]
             for row in rows
             for team, name in row.policies.items()
         ]
-        parts.append(table_of(["seats", "team", *shown], lines, "how they play", texts=2))
+        parts.append(table_of(["seats", "team", *columns], lines, "how they play", texts=2))
     return [table for table in parts if table.row_count]
 
 

@@ -192,8 +192,8 @@ class _Rating:
         games.faulty = np.pad(games.faulty, ((0, 0), (0, missing), (0, 0)))
 
         def note() -> str:
-            asked, replaced = (sum(getattr(one, of) for one in self._statistics.values()) for of in COUNTS)
-            of_model = f", of {asked:,} decisions {replaced:,} replaced" if asked else ""
+            decisions, replaced = (sum(getattr(one, of) for one in self._statistics.values()) for of in COUNTS)
+            of_model = f", of {decisions:,} decisions {replaced:,} replaced" if decisions else ""
             spent = f"{time.monotonic() - began:.0f} of {60 * minutes:.0f} s"
             return f"{games.deals:,} of {counted(deals, 'deals')}, {spent}{of_model}"
 
@@ -212,13 +212,13 @@ class _Rating:
                     problem = problem or "no game was over when the time was"
                 else:
                     played()
-                    player, more = games.player(self.about["seed"]), dict[str, Any](exploitability=None)
+                    player, extra = games.player(self.about["seed"]), dict[str, Any](exploitability=None)
                     if isinstance(player, Probable) and not hasattr(player, "act_on"):
                         tree = tree_of(player, self.game)
-                        more["exploitability"] = None if tree is None else exact_win(tree, player).score.mean
+                        extra["exploitability"] = None if tree is None else exact_win(tree, player).score.mean
                     if problem is None:
-                        more["samples"] = self._samples(make, samples, end) or self.facts["samples"]
-                    self._write(self.facts | more)
+                        extra["samples"] = self._samples(make, samples, end) or self.facts["samples"]
+                    self._write(self.facts | extra)
             except KeyboardInterrupt:
                 problem = "stopped"
         return problem
@@ -327,8 +327,8 @@ def _show(facts: dict[str, Any], deals: int, pool: ratings.Pool, page: Path) -> 
     ):
         console.print(line, markup=False)
     if facts["return"]["low"] is None:
-        more = f" with --deals {ratings.FEWEST}" if deals < ratings.FEWEST else ""
-        line = f"no intervals: they need {ratings.FEWEST} deals; the same command{more} goes on"
+        option = f" with --deals {ratings.FEWEST}" if deals < ratings.FEWEST else ""
+        line = f"no intervals: they need {ratings.FEWEST} deals; the same command{option} goes on"
         console.print(line, markup=False)
     elif facts["deals"] < deals:
         console.print(f"ended at {facts['deals']:,} of {deals:,} deals; the same command goes on", markup=False)

@@ -87,11 +87,11 @@ def write(log: Path, out: Path, title: str, film: FilmArguments = PAGE, *, stric
         out.parent.mkdir(parents=True)
         STDERR.say(f"new folder: {out.parent}")
     hands = _hand_file(log, strict=strict)
-    shown = moments(log) if hands is None else hands.moments()
+    steps = moments(log) if hands is None else hands.moments()
     if out.suffix == ".html":
-        out.write_text(page(shown, title, str if hands is None else hands.summary, provenance()), "utf-8")
+        out.write_text(page(steps, title, str if hands is None else hands.summary, provenance()), "utf-8")
     else:
-        write_film(shown, out, film.view, film.fps)
+        write_film(steps, out, film.view, film.fps)
     if hands is not None and hands.left_out:
         STDERR.say("\n".join([hands.summary(), *hands.problems.values()]))
 

@@ -46,12 +46,12 @@ class Supervisor:
     log: MatchLog | None
 
     def run(
-        self, work: Coroutine[Any, Any, Result], activity: Activity, ending: Callable[[Result], str] = lambda _: ""
+        self, program: Coroutine[Any, Any, Result], activity: Activity, ending: Callable[[Result], str] = lambda _: ""
     ) -> Result:
-        """Run `work` to its end or until a signal (see `until_done`), and print the summary.
+        """Run `program` to its end or until a signal (see `until_done`), and print the summary.
 
         Args:
-            work: the program.
+            program: what to run.
             activity: what it does.
             ending: returns why the program has ended, for the summary; "": nothing is said.
 
@@ -60,7 +60,7 @@ class Supervisor:
         """
         why: str | None = None
         with ExitStack() as stack:
-            stack.callback(work.close)  # no effect on a coroutine that has run
+            stack.callback(program.close)  # no effect on a coroutine that has run
             beats: list[Beat] = [trim_memory]
             if self.live.status_every:
                 beats.append(partial(tell_status, activity, self.live.status_every))
@@ -72,7 +72,7 @@ class Supervisor:
                 logger.info("health at %s/healthz, metrics at %s/metrics", url, url)
                 beats.append(heartbeat.beat)
             try:
-                result = until_done(beside(work, beats))
+                result = until_done(beside(program, beats))
                 why = ending(result)
                 return result
             except KeyboardInterrupt:
@@ -113,11 +113,11 @@ def supervised(live: LiveArguments, console: Console) -> Iterator[Supervisor]:
         yield Supervisor(live, console, log)
 
 
-async def beside(work: Awaitable[Result], beats: Sequence[Beat]) -> Result:
-    """Return the result of `work`, beside which `beats` run."""
+async def beside(program: Awaitable[Result], beats: Sequence[Beat]) -> Result:
+    """Return the result of `program`, beside which `beats` run."""
     tasks = [asyncio.create_task(beat()) for beat in beats]
     try:
-        return await work
+        return await program
     finally:
         for task in tasks:
             task.cancel()
@@ -159,8 +159,8 @@ TRY_AGAIN = 75
 starts the command again; 2 means that starting it again is of no use."""
 
 
-def until_done(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run `work` to its end. SIGTERM, or SIGHUP of a terminal that is closed, cancels it like Ctrl-C, with clean-up.
+def until_done(program: Coroutine[Any, Any, Result]) -> Result:
+    """Run `program` to its end. SIGTERM, or SIGHUP of a terminal that is closed, cancels it like Ctrl-C, with clean-up.
 
     The exit code is then 128 and the signal's number: 143, 129. A SIGHUP that is ignored, as by nohup, stays so.
     """
@@ -178,7 +178,7 @@ def until_done(work: Coroutine[Any, Any, Result]) -> Result:
             for number in ENDING:
                 if signal.getsignal(number) is not signal.SIG_IGN:
                     asyncio.get_running_loop().add_signal_handler(number, end, number)
-        return await work
+        return await program
 
     try:
         return asyncio.run(run())

@@ -51,8 +51,8 @@ def provenance(argv: Sequence[str] | None = None) -> dict[str, Any]:
 
 def facts(rows: Mapping[str, Any]) -> str:
     """Return a list of names and values as HTML; those that are None or empty are left out."""
-    shown = {name: value for name, value in rows.items() if value not in (None, "", {})}
-    parts = (f"<dt>{escape(name)}</dt><dd>{escape(_words(value))}</dd>" for name, value in shown.items())
+    filled = {name: value for name, value in rows.items() if value not in (None, "", {})}
+    parts = (f"<dt>{escape(name)}</dt><dd>{escape(_words(value))}</dd>" for name, value in filled.items())
     return f'<dl class="facts">{"".join(parts)}</dl>'
 
 

@@ -490,8 +490,8 @@ class Collector(Actor):
         expected, reduction = None, game.capabilities.variance_reduction
         if config.chance_samples:
             if reduction is None:
-                asked = f"chance_samples={config.chance_samples}"
-                raise ValueError(f"{asked}: {game.id} cannot tell its expected rewards; need 0")
+                setting = f"chance_samples={config.chance_samples}"
+                raise ValueError(f"{setting}: {game.id} cannot tell its expected rewards; need 0")
             expected = reduction.expected_rewards(config.chance_samples, config.seed + actor)
         self.tables = SelfPlayTables(
             game,

@@ -92,9 +92,9 @@ class MeanPolicies:
                 return None
             del self._places[self.observations[place].tobytes()]
         elif place == len(self.observations):
-            more = max(1_024, place)
-            self.observations = np.pad(self.observations, ((0, more), (0, 0)))
-            self.sums = np.pad(self.sums, ((0, more), (0, 0)))
+            added = max(1_024, place)
+            self.observations = np.pad(self.observations, ((0, added), (0, 0)))
+            self.sums = np.pad(self.sums, ((0, added), (0, 0)))
         self._places[key] = place
         self.observations[place], self.sums[place] = row, 0.0
         return place
@@ -206,8 +206,8 @@ class MirrorDescent:
         shape = len(weights), valued.shape[1]
         sums: Floats = np.stack([np.bincount(which, own * column, shape[0]) for column in valued.T], axis=1)
         means = sums / np.maximum(weights, 1e-9)[:, None]
-        more = arrays["returns"] - valued[np.arange(len(actions)), actions]
-        return means + summed(which, actions, own * more, shape) / (summed(which, actions, own, shape) + PRIOR)
+        advantage = arrays["returns"] - valued[np.arange(len(actions)), actions]
+        return means + summed(which, actions, own * advantage, shape) / (summed(which, actions, own, shape) + PRIOR)
 
     @torch.no_grad()
     def _target(

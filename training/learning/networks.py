@@ -66,7 +66,7 @@ class Recorded:
         self._records: dict[tuple[Any, ...], Callable[..., torch.Tensor] | None] = {}
 
     def __call__(self, *numbers: float, **tensors: torch.Tensor) -> torch.Tensor:
-        """Return what the function makes. With a `capture`, the next call overwrites it."""
+        """Return the function's result. With a `capture`, the next call overwrites it."""
         if self._capture is None:
             return self._function(*numbers, **tensors)
         shapes = tuple(tensor.shape for tensor in tensors.values())
@@ -104,20 +104,20 @@ class Recorded:
 
 
 def capture_on(device: torch.device, *generators: torch.Generator) -> Capture | None:
-    """Return what records on a device: CUDA graphs; None on the CPU.
+    """Return the recorder of a device: of CUDA graphs; None on the CPU.
 
     Args:
         device: the device.
         generators: the generators of random numbers from which the function draws.
     """
 
-    def capture(work: Callable[[], None]) -> Callable[[], None]:
+    def capture(function: Callable[[], None]) -> Callable[[], None]:
         graph = torch.cuda.CUDAGraph()
         for generator in generators:
             graph.register_generator_state(generator)
         # Relaxed: Numba may look at the memory of an array, or free some, while its kernels are recorded.
         with torch.cuda.graph(graph, capture_error_mode="relaxed"):
-            work()
+            function()
         return graph.replay
 
     return capture if device.type == "cuda" else None

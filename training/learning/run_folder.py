@@ -82,7 +82,7 @@ def write_state(folder: Path, state: Mapping[str, Any]) -> None:
 
 
 def read_state(folder: Path) -> dict[str, Any] | None:
-    """Return what `write_state` wrote; None for a run that was saved without it."""
+    """Return the state of `write_state`; None for a run that was saved without it."""
     file = folder / "league.json"
     state: dict[str, Any] | None = parsed(file.read_bytes(), file) if file.is_file() else None
     return state

@@ -172,8 +172,8 @@ class Values:
     at: Callable[[Decision, int], Floats | None]
 
     def __init__(self, player: Policy, game: Game, rollouts: int) -> None:
-        told = isinstance(player, Probable) and not hasattr(player, "act_on")
-        tree = tree_of(player, game) if told else None
+        tells_probabilities = isinstance(player, Probable) and not hasattr(player, "act_on")
+        tree = tree_of(player, game) if tells_probabilities else None
         if tree is None or not isinstance(player, Probable):
             self.source, self.about = "rollouts", f"Values are means over {rollouts} rollouts from the true state."
             self.at = lambda decision, seed: rolled_out(player, game, decision, rollouts, seed)

@@ -414,8 +414,8 @@ def rate(pool: Pool, game: Game, results: Floats, faulty: NDArray[np.bool_] | No
 
 
 def _as_dict(score: Score) -> dict[str, Any]:
-    shown = score.to_dict() | ({} if score.deals >= FEWEST else NO_INTERVAL)
-    return shown if score.games else {**shown, "mean": None}
+    figures = score.to_dict() | ({} if score.deals >= FEWEST else NO_INTERVAL)
+    return figures if score.games else {**figures, "mean": None}
 
 
 def on_scale(score: Score, low: float, high: float, least: float = 1e-6) -> dict[str, float | None] | None:
@@ -443,9 +443,9 @@ def paired(one: Mapping[str, Any], other: Mapping[str, Any]) -> Score | None:
         return None
     mine, theirs = (np.array(each["results"], np.float64).mean(axis=(0, 2)) for each in (one, other))
     deals = min(len(mine), len(theirs))
-    more = mine[:deals] - theirs[:deals]
-    more = more[~np.isnan(more)]  # deals that both have played to the end
-    return None if len(more) < FEWEST else Score.of(more, "more " + one["return"]["unit"], len(more))
+    gaps = mine[:deals] - theirs[:deals]
+    gaps = gaps[~np.isnan(gaps)]  # deals that both have played to the end
+    return None if len(gaps) < FEWEST else Score.of(gaps, "more " + one["return"]["unit"], len(gaps))
 
 
 # Pages: one for each result, and the leaderboard of all results in a folder.
@@ -550,16 +550,16 @@ def write_pages(folder: Path) -> tuple[Path, list[str]]:
     return index, problems
 
 
-def _pool(one: Result) -> tuple[str, int, str, tuple[str, ...], tuple[str, ...]]:
-    pool = one["pool"]
-    return one["game"], pool["version"], pool["digest"], tuple(one["members"]), tuple(one["roles"])
+def _pool(result: Result) -> tuple[str, int, str, tuple[str, ...], tuple[str, ...]]:
+    pool = result["pool"]
+    return result["game"], pool["version"], pool["digest"], tuple(result["members"]), tuple(result["roles"])
 
 
-def result_page(one: Result) -> str:
+def result_page(result: Result) -> str:
     """Return the HTML of one result, without the document around it."""
-    parts = [board([one])]
-    if one["counts"]:
-        heads, lines = columns(one["counts"])
+    parts = [board([result])]
+    if result["counts"]:
+        heads, lines = columns(result["counts"])
         rows = [list(map(escape, line)) for line in lines]
         parts.append(table("Answers of the model, by seat", heads, rows, None, MODEL_COLUMNS))
     return "".join([*parts, MEANING])
@@ -587,8 +587,8 @@ def caveats(one: Result) -> str:
     """Return the end of the line of a rating: the pairs that were not played, and the number of replaced answers."""
     unplayed = np.isnan(np.array(one["results"], np.float64)).all(axis=1)
     pairs = f", without {unplayed.sum()} of {unplayed.size} pairs of opponent and role" if unplayed.any() else ""
-    asked, replaced = (sum(int(row[name]) for row in one["counts"].values()) for name in ("decisions", "replaced"))
-    return pairs + (f", of {asked:,} decisions {replaced:,} were replaced" if replaced else "")
+    decisions, replaced = (sum(int(row[name]) for row in one["counts"].values()) for name in ("decisions", "replaced"))
+    return pairs + (f", of {decisions:,} decisions {replaced:,} were replaced" if replaced else "")
 
 
 def board(results: Sequence[Result]) -> str:
@@ -611,39 +611,39 @@ def board(results: Sequence[Result]) -> str:
         table(f"Mean against each member of the pool ({unit})", ["player", *members], against),
     ]
     if len(order) > 1:
-        more = []
+        comparisons = []
         for one in order:
             scores = (None if one is other else paired(one, other) for other in order)
             cells = ("–" if score is None else escape(score.in_two_lines()) for score in scores)
-            more.append([escape(one["player"]), *cells])
+            comparisons.append([escape(one["player"]), *cells])
         caption = f"What the row has more than the column, from the same opponents on the same deals ({unit})"
-        parts.append(table(caption, ["player", *(one["player"] for one in order)], more))
+        parts.append(table(caption, ["player", *(one["player"] for one in order)], comparisons))
     games = "".join(f"<details><summary>{escape(one['player'])}</summary>{one['replay']}</details>" for one in order)
     return f"<h2>{escape(first['game'])}</h2>{''.join(parts)}{games}"
 
 
-def _row(one: Result, roles: Sequence[str]) -> list[str]:
-    link = f'<a href="{html.escape(one["file"])}.html">{escape(one["player"])}</a>'
-    worth = "—" if one["exploitability"] is None else f"{one['exploitability']:.4f}"
-    by_role = [interval(one["roles"][role]["rating"]) for role in roles]
-    counts, of_model = one["counts"].values(), ["—"] * 3  # of a language model, in all seats together
-    if asked := sum(row["decisions"] for row in counts):
+def _row(result: Result, roles: Sequence[str]) -> list[str]:
+    link = f'<a href="{html.escape(result["file"])}.html">{escape(result["player"])}</a>'
+    worth = "—" if result["exploitability"] is None else f"{result['exploitability']:.4f}"
+    by_role = [interval(result["roles"][role]["rating"]) for role in roles]
+    counts, of_model = result["counts"].values(), ["—"] * 3  # of a language model, in all seats together
+    if decisions := sum(row["decisions"] for row in counts):
         total = {name: sum(float(row[name]) for row in counts) for name in next(iter(counts))}
         kinds = ("illegal", "unparsable", "late", "refused", "failed")
-        faults = ", ".join(f"{100 * total[kind] / asked:.1f} {kind}" for kind in kinds if total[kind])
-        replaced = f"{100 * total['replaced'] / asked:.1f}" + (f" ({faults})" if faults else "")
-        seconds = sum(row["decisions"] * row["s/decision"] for row in counts) / asked
+        faults = ", ".join(f"{100 * total[kind] / decisions:.1f} {kind}" for kind in kinds if total[kind])
+        replaced = f"{100 * total['replaced'] / decisions:.1f}" + (f" ({faults})" if faults else "")
+        seconds = sum(row["decisions"] * row["s/decision"] for row in counts) / decisions
         of_model = [replaced, f"{total['tokens in']:,.0f}, {total['tokens out']:,.0f}", f"{seconds:.2f}"]
-    figures = [interval(one["rating"]) + caveats(one), *by_role, interval(one["skill"]), worth]
-    return [link, *figures, *of_model, f"{one['deals']:,}"]
+    figures = [interval(result["rating"]) + caveats(result), *by_role, interval(result["skill"]), worth]
+    return [link, *figures, *of_model, f"{result['deals']:,}"]
 
 
-def _replay(one: Result) -> str:
+def _replay(result: Result) -> str:
     """Return the sample games of a result as a frame with their replay; empty: there are none."""
-    if not one["samples"]:
+    if not result["samples"]:
         return ""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "samples.jsonl"
-        file.write_text("".join(f"{json.dumps(line)}\n" for line in one["samples"]), "utf-8")
-        shown = page(moments(file), f"{one['game']}: sample games")
-    return f'<iframe title="sample games" loading="lazy" srcdoc="{html.escape(shown)}"></iframe>'
+        file.write_text("".join(f"{json.dumps(line)}\n" for line in result["samples"]), "utf-8")
+        replay = page(moments(file), f"{result['game']}: sample games")
+    return f'<iframe title="sample games" loading="lazy" srcdoc="{html.escape(replay)}"></iframe>'

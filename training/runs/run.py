@@ -132,8 +132,8 @@ class Evaluations:
     def note(self) -> str:
         """The last results for the progress line, with their unit; empty before the first evaluation."""
         words = {"nash_conv": "NashConv", BEST_RESPONSE: "best response, thousandths:"}
-        shown = [(one.removeprefix("eval/"), value) for one, value in self.latest.items() if one.startswith("eval/")]
-        means = ((words.get(name, f"against {name}"), value) for name, value in shown if "_interval" not in name)
+        results = [(one.removeprefix("eval/"), value) for one, value in self.latest.items() if one.startswith("eval/")]
+        means = ((words.get(name, f"against {name}"), value) for name, value in results if "_interval" not in name)
         text = ", ".join(f"{what} {value:+.2f}" for what, value in means)
         return f"{text} {unit_per_game(self._game)}" if text else ""
 

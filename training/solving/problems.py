@@ -142,8 +142,8 @@ def solve_from_samples(
     try:
         while first.iterations < iterations and perf_counter() - begun < seconds:
             with held_back():  # all solvers have as many iterations
-                more = min(some, iterations - first.iterations)
-                list(pool.map(SampledSolver.run, problem.solvers, [more] * len(problem.solvers)))
+                batch = min(some, iterations - first.iterations)
+                list(pool.map(SampledSolver.run, problem.solvers, [batch] * len(problem.solvers)))
             progress = _progress(problem, before, begun)
             some = max(threads, min(4 * some, int(progress.rate * PART / len(problem.solvers))))
             if first.iterations >= measure_at:

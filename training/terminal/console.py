@@ -39,12 +39,12 @@ class Console(rich.console.Console):
         """
         for column in table.columns:
             column.overflow = "fold"
-        shown = "".join(segment.text for segment in self.render(table))
+        drawn = "".join(segment.text for segment in self.render(table))
         cells = (_plain(cell) for column in table.columns for cell in column.cells)
         numbers = (word for cell in cells for word in cell.split() if NUMBER.fullmatch(word))
         heads = (word for column in table.columns for word in _plain(column.header).split())
-        fits = max(map(cell_len, shown.splitlines()), default=0) <= self.width
-        return table if fits and all(word in shown for word in chain(numbers, heads)) else _row_by_row(table)
+        fits = max(map(cell_len, drawn.splitlines()), default=0) <= self.width
+        return table if fits and all(word in drawn for word in chain(numbers, heads)) else _row_by_row(table)
 
 
 def table_of(heads: Sequence[str], rows: Iterable[Sequence[str]], title: str | None = None, texts: int = 1) -> Table:

@@ -45,13 +45,13 @@ def hidden_typing() -> Iterator[Callable[[], AbstractContextManager[None]]]:
         return
     import termios
 
-    shown = termios.tcgetattr(sys.stdin)
-    hidden = shown.copy()
+    settings = termios.tcgetattr(sys.stdin)
+    hidden = settings.copy()
     hidden[3] &= ~termios.ECHO
 
     @contextmanager
     def asking() -> Iterator[None]:
-        termios.tcsetattr(sys.stdin, termios.TCSAFLUSH, shown)
+        termios.tcsetattr(sys.stdin, termios.TCSAFLUSH, settings)
         try:
             yield
         finally:
@@ -61,7 +61,7 @@ def hidden_typing() -> Iterator[Callable[[], AbstractContextManager[None]]]:
     try:
         yield asking
     finally:
-        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, shown)
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, settings)
 
 
 logger = logging.getLogger(__name__)
@@ -225,7 +225,7 @@ class TerminalMatch:
         return [f"“{said}”" for one in heard if (said := printable(one.content))]
 
     def _seen(self, env: GameEnv, seat: int) -> bool:
-        """Return whether the viewer may know that it was this seat's turn; always true after the end."""
+        """Return True if the viewer may know that it was this seat's turn; always true after the end."""
         secret = self.eyes is not None and seat != self.eyes and not env.table.done
         return not secret or self.game.visible_turn(env.table, self.eyes or 0) is not None
 
@@ -246,7 +246,7 @@ class TerminalMatch:
         return table_of(["seat", "who", self._unit()], rows, texts=2)
 
     def models(self) -> Table | None:
-        """Return what the answers of language models came to, by seat; None: there are none."""
+        """Return the statistics of the language models by seat; None without any."""
         seated = zip(self.game.agents, self.names, self.agents, strict=True)
         models = statistics_of({f"{seat} ({name})": who for seat, name, who in seated})
         return model_table(models) if models else None
@@ -258,7 +258,7 @@ class TerminalMatch:
         return Text(f"{self._unit()}: {' · '.join(totals)}")
 
     def result(self, seat: int) -> str:
-        """Return what a seat has won, in a sentence."""
+        """Return a seat's result as a sentence."""
         return f"You have {self._total(seat)} {self.game.payoffs.unit_name} after {self._played()}."
 
     def _played(self) -> str:
@@ -391,9 +391,9 @@ class Screen:
         if not stacked:
             return Group(Columns([board, self._lately(lines, width)]), results)
         room = console.height - self._below - rows - 2
-        shown = [results] if room > results_rows else []
-        count = max(1, room - results_rows * len(shown))
-        return Group(self._lately(self._lines(width, count), width), board, *shown)
+        sections = [results] if room > results_rows else []
+        count = max(1, room - results_rows * len(sections))
+        return Group(self._lately(self._lines(width, count), width), board, *sections)
 
     def _lines(self, width: int, count: int) -> list[str]:
         most = min(WORDS, count)

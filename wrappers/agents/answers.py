@@ -149,7 +149,7 @@ def _fits(text: str, offer: AllowedAction) -> bool:
 
 
 def _does(offer: AllowedAction) -> str:
-    """Return what a choice that takes values other than free text does: the beginning of its description."""
+    """Return the effect of a choice that takes values other than free text: the beginning of its description."""
     return "" if not _fields(offer) or _free_text(offer) else FURTHER.split(offer.description, maxsplit=1)[0].strip()
 
 
@@ -278,12 +278,12 @@ def _example(field: Mapping[str, Any]) -> str:
 
 
 def help_text(allowed: list[AllowedAction]) -> str:
-    """Return how to answer, with an example of these choices: if there is one, of a choice that takes values."""
+    """Return help on answers, with an example of these choices: if there is one, of a choice that takes values."""
     number, offer = max(
         enumerate(allowed, 1), key=lambda choice: bool({*_required(choice[1])} - {*_constants(choice[1])})
     )
-    asked = {*_required(offer)} - {*_constants(offer)}
-    values = [_example(field) for name, field in _asked(offer).items() if name in asked]
+    open_fields = {*_required(offer)} - {*_constants(offer)}
+    values = [_example(field) for name, field in _asked(offer).items() if name in open_fields]
     return HELP.format(word=" ".join([_name(offer, allowed), *values]), number=" ".join([str(number), *values]))
 
 
@@ -328,7 +328,7 @@ class Spoken:
         self._rest, self._depth = "", 0
 
     def take(self, part: str, *, last: bool = False) -> str:
-        """Return what a part says, as far as it is known; `last`: nothing follows."""
+        """Return the text of a part, as far as it is known; `last`: nothing follows."""
         part, said, at = self._rest + part, "", 0
         begun = None if last else BEGUN.search(part)
         end = begun.start() if begun else len(part)

@@ -28,13 +28,13 @@ class Agent(Protocol):
 
 
 def search_seconds(most: float | None, left: float | None, share: float = SEARCH_SHARE) -> float | None:
-    """Return how many seconds a search may take: at most `most`, and this share of those left; None: no limit."""
+    """Return the time limit of a search in seconds: at most `most`, and this share of the rest; None: no limit."""
     limits = (most, None if left is None else share * left)
     return min((limit for limit in limits if limit is not None), default=None)
 
 
 def call_optional(owner: Any, method: str, *args: Any) -> Any:
-    """Return what a method returns that an object may have; None if it has none."""
+    """Return the result of a method that an object may have; None if it has none."""
     call = getattr(owner, method, None)
     return call(*args) if callable(call) else None
 

@@ -53,12 +53,12 @@ class HumanAgent:
             KeyboardInterrupt: for ``quit``, as for Ctrl-C.
         """
         allowed = for_people(state.allowed_actions)
-        asked = "\n".join([self._news(state) if self.compact else _as_text(state), choices(allowed)])
-        self._write(asked)
+        prompt = "\n".join([self._news(state) if self.compact else _as_text(state), choices(allowed)])
+        self._write(prompt)
         explained = "\n".join([help_text(allowed), choices(allowed, described=True)])
         texts = {"help": explained, "?": explained, "state": _as_text(state)}
         while True:
-            if not (line := self._line("> ", texts, asked)).strip():
+            if not (line := self._line("> ", texts, prompt)).strip():
                 continue
             try:
                 return AgentResponse(parse_typed(line, allowed))
@@ -70,7 +70,7 @@ class HumanAgent:
         while words := self._line(question, {}, "").strip():
             self._write(f"{words!r} is no answer here: press Enter, or type rules or quit")
 
-    def _line(self, question: str, texts: Mapping[str, str], asked: str) -> str:
+    def _line(self, question: str, texts: Mapping[str, str], prompt: str) -> str:
         """Return the line that is typed after a question; a word of `texts`, and ``rules``, shows a text before."""
         typed = ""
         while True:
@@ -79,9 +79,9 @@ class HumanAgent:
             if word in LEAVE:
                 raise KeyboardInterrupt
             if word == "rules":
-                typed = self._read("there are no rules in words here" if self.rules is None else self.rules(), asked)
+                typed = self._read("there are no rules in words here" if self.rules is None else self.rules(), prompt)
             elif word in texts:
-                typed = self._read(texts[word], asked)
+                typed = self._read(texts[word], prompt)
             else:
                 return line
 
@@ -93,7 +93,7 @@ class HumanAgent:
             raise EOFError("no more answers from the person at the terminal")
         return line
 
-    def _read(self, text: str, asked: str) -> str:
+    def _read(self, text: str, prompt: str) -> str:
         """Show a text, on a terminal a page at a time; then the table again, and what was asked.
 
         Returns:
@@ -114,7 +114,7 @@ class HumanAgent:
                 break
         if self.redraw is not None:
             self.redraw()
-            self._write(asked)
+            self._write(prompt)
         return "" if typed.lower() == BACK else typed
 
     def _news(self, state: TurnState) -> str:

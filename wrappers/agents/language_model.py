@@ -223,8 +223,8 @@ class Model(Checked):
             raise ValueError(f"prices={self.prices}: need numbers from 0 up")
         url = self.base_url or os.environ.get("OPENAI_BASE_URL")
         if url and not re.fullmatch(r"(?i)https?://[^/?\s][^?\s]*", url):
-            shown = without_secrets(f"://{url}")[3:]  # it may have no scheme
-            raise ValueError(f"--llm-url {shown}: give http://… or https://…, without a query")
+            safe_url = without_secrets(f"://{url}")[3:]  # it may have no scheme
+            raise ValueError(f"--llm-url {safe_url}: give http://… or https://…, without a query")
 
     @property
     def where(self) -> str:
@@ -299,7 +299,7 @@ class Model(Checked):
         fits: Callable[[Any], None] = lambda answer: None,
         call: ModelCall | None = None,
     ) -> Any:
-        """Return what `read` finds in an answer.
+        """Return the result of `read` for an answer.
 
         Args:
             chat: the conversation.
@@ -343,8 +343,8 @@ class Model(Checked):
                     problem = str(error)
                     call.faults.append(fault)
                     again = f"That will not do: {problem[:300]}. Answer with nothing but the JSON object."
-                    shown = {"role": "assistant", "content": said[:500] or "…"}
-                    chat = [*chat, shown, {"role": "user", "content": again}]
+                    quoted = {"role": "assistant", "content": said[:500] or "…"}
+                    chat = [*chat, quoted, {"role": "user", "content": again}]
             raise ModelError(f"{self.name} gave no answer that fits: {problem}", call.faults.pop())
 
     async def first_token(self, chat: Chat, call: ModelCall) -> tuple[str, list[tuple[str, float]] | None]:
@@ -547,18 +547,18 @@ WAIT_SHARE = 0.9
 Finished = TypeVar("Finished")
 
 
-def finished(work: Coroutine[Any, Any, Finished]) -> Finished:
-    """Run `work` to its end; in another thread if this one has a running event loop."""
+def finished(coroutine: Coroutine[Any, Any, Finished]) -> Finished:
+    """Run a coroutine to its end; in another thread if this one has a running event loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work)
+        return asyncio.run(coroutine)
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, work).result()
+        return thread.submit(asyncio.run, coroutine).result()
 
 
 def statistics_of(agents: Mapping[str, Any]) -> dict[str, ModelStatistics]:
-    """Return what the answers of the language models among `agents` came to, by the names of these."""
+    """Return the statistics of the language models among `agents`, by name."""
     return {name: one.statistics for name, one in agents.items() if isinstance(one, LLMAgent)}
 
 

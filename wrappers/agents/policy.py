@@ -161,13 +161,13 @@ class Planning(Protocol):
         """Return where only the end of the turn is left to play: bool[N]."""
 
     def solved(self, tables: Tables) -> NDArray[np.bool_]:
-        """Return which tables have reached the goal: bool[N]."""
+        """Return True for tables that have reached the goal: bool[N]."""
 
     def hopeless(self, tables: Tables) -> NDArray[np.bool_]:
         """Return from which tables the goal cannot be reached: bool[N]."""
 
     def candidates(self, masks: NDArray[np.int8]) -> NDArray[np.bool_]:
-        """Return which of the legal actions (int8[N, A]) a plan may hold: bool[N, A]."""
+        """Return True for those of the legal actions (int8[N, A]) that a plan may hold: bool[N, A]."""
 
     def mended(self, table: Any) -> Iterator[tuple[tuple[int, ...], Tables]]:
         """Yield what was taken back from a hopeless table, and that table (one record), the best one first."""
@@ -371,7 +371,7 @@ class SearchAgent(PolicyAgent):
 
 
 def late(until: float | None) -> bool:
-    """Return whether the time is over."""
+    """Return True if the time is over."""
     return until is not None and time.monotonic() >= until
 
 

@@ -168,19 +168,19 @@ class Skin:
 
     def state(self, state: TurnState) -> TurnState:
         """Return a TurnState in disguise."""
-        shown: dict[str, Any] = msgspec.to_builtins(state)
-        for action in shown["allowed_actions"]:
+        fields: dict[str, Any] = msgspec.to_builtins(state)
+        for action in fields["allowed_actions"]:
             action["action_type"] = self.names.get(action["action_type"], action["action_type"])
             action["description"] = self.text(action["description"])
             action["payload_schema"] = self._schema(action["payload_schema"])
-        for message in shown["messages"]:
+        for message in fields["messages"]:
             message["content"] = self.text(message["content"])
             message |= {name: self._renamed(message[name]) for name in ("sender_id", "to_agent_ids")}
         for name in ("agent_id", "phase", "current_turn_agent_id", "game_state", "outcome"):
-            shown[name] = self._renamed(shown[name])
-        shown["game_id"] = self.names[self.game.id]
-        shown["match_id"] = state.match_id.replace(self.game.id, shown["game_id"])
-        return TurnState.from_dict(shown)
+            fields[name] = self._renamed(fields[name])
+        fields["game_id"] = self.names[self.game.id]
+        fields["match_id"] = state.match_id.replace(self.game.id, fields["game_id"])
+        return TurnState.from_dict(fields)
 
     def text(self, text: str) -> str:
         """Return a text in disguise: names in backticks, and everywhere actions, players and telltale words."""
@@ -405,14 +405,14 @@ class Prompting(Checked):
         return [system, *kept, {"role": "user", "content": turn}]
 
     def again(self, answer: str, problem: str) -> Chat:
-        """Return what follows a refused answer: the answer, and why it was refused."""
+        """Return the messages after a refused answer: the answer, and the reason."""
         values = {"agent": "", "game": "", "rules": "", "state": "", "answer": self.prompts.answer}
         values["problem"] = self.text(problem)
         refused = {"role": "user", "content": fill(self.prompts.refused, **values)}
         return [{"role": "assistant", "content": answer}, refused]
 
     def state(self, state: TurnState) -> str:
-        """Return what the player sees and may do, as text."""
+        """Return the player's state and legal actions as text."""
         said = [f"{one.sender_id}: {one.content[:500]}" for one in state.messages[-self.messages :]]
         if self.view == "json":
             seen = {"phase": state.phase, "game_state": state.game_state, "messages": said}

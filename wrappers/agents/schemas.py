@@ -80,7 +80,7 @@ def bounds_of(schema: Any, path: Path = ()) -> Bounds:
 
 
 def fits(bounds: Bounds, payload: Mapping[str, Any]) -> bool:
-    """Return whether all numbers of a payload lie within their bounds."""
+    """Return True if all numbers of a payload lie within their bounds."""
     for path, (least, most) in bounds.items():
         value: Any = payload
         for name in path:

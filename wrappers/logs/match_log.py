@@ -140,7 +140,7 @@ class MatchLog(AbstractContextManager["MatchLog"]):
 
 
 def _whole_lines(path: Path) -> int:
-    """Return how many bytes of a file are whole lines; only what follows the last of them is read."""
+    """Return the number of bytes of a file's whole lines; only the text after the last of them is read."""
     with path.open("rb") as file:
         at = file.seek(0, SEEK_END)
         while at > 0:

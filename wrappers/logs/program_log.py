@@ -89,7 +89,7 @@ class RepeatedLines(logging.Filter):
         self._kinds: dict[tuple[str, int], _Kind] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether the line is written."""
+        """Return True if the line is written."""
         self._handler.acquire()  # records of several threads come at once
         try:
             now = self._clock()

@@ -133,7 +133,7 @@ def _fits(policy: LearnedPolicy, game: Game) -> bool:
 
 
 def misfit(policy: LearnedPolicy, own: Game) -> str:
-    """Return how the sizes of a policy differ from those of its own game, in words that follow its name; or ""."""
+    """Return the differences of a policy's sizes from those of its own game, in words that follow its name; or ""."""
     if _fits(policy, own):
         return ""
     size = own.encoders[policy.encoder or own.encoder].layout.size

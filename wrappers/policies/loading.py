@@ -123,7 +123,7 @@ def load_run(path: str | PathLike[str], *, deterministic: bool = False, seed: in
 
 
 def run_settings(folder: Path) -> TrainedFor:
-    """Return what the run in a folder was trained for.
+    """Return the game and options of the run in a folder.
 
     Raises:
         FileNotFoundError: if it is not a run folder.

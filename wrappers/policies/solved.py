@@ -27,7 +27,7 @@ MARKS = (1.0, 0.75, 0.5)
 
 
 def can_be_solved(game: Game) -> bool:
-    """Return whether there are solved strategies from samples for a game: heads-up hold'em."""
+    """Return True if there are solved strategies from samples for a game: heads-up hold'em."""
     return game.name == "holdem" and game.seats == 2
 
 

@@ -170,7 +170,7 @@ def names_of(entry: Mapping[str, Any]) -> dict[int, str]:
 
 
 def hand_title(entry: Mapping[str, Any]) -> str:
-    """Return what a logged hand is called."""
+    """Return the title of a logged hand."""
     return f"hand {entry['hand']}" + (f" · table {entry['table_id']}" if "table_id" in entry else "")
 
 
@@ -192,7 +192,7 @@ def in_words(action: str, state: TurnState | None) -> str:
 
 
 def currency_of(entry: Mapping[str, Any]) -> str:
-    """Return what the amounts of a logged hand are: its currency, or chips."""
+    """Return the unit of the amounts of a logged hand: its currency, or chips."""
     return str(entry.get("currency", "")) or _game().payoffs.reward_name
 
 
@@ -533,8 +533,8 @@ def _result(entry: Mapping[str, Any]) -> str:
     facts = [f"{name} {entry[name]}" for name in (won, "stack", "reason", "turns", "plays") if name in entry]
     outcome = entry.get("outcome") or {}
     facts += [f"{name} {outcome[name]}" for name in ("winner", "reason") if outcome.get(name)]
-    shown = [row for row in entry.get("results") or () if row.get("cards")]
-    facts += [f"seat {row['seat']} had {' '.join(row['cards'])}, {row.get('rank') or 'not shown'}" for row in shown]
+    revealed = [row for row in entry.get("results") or () if row.get("cards")]
+    facts += [f"seat {row['seat']} had {' '.join(row['cards'])}, {row.get('rank') or 'not shown'}" for row in revealed]
     return ", ".join(facts)
 
 

@@ -231,8 +231,8 @@ class MatchPages:
                 about = hand_title(entry), _won(entry), winners(entry, names_of(entry)), currency_of(entry)
             else:
                 about = str(entry.get("match_id", "")), {}, "", game_of(entry["game"]).payoffs.reward_name
-            for told, fact in zip(self._told.values(), ([len(self.matches), 0, about[0]], *about[1:]), strict=True):
-                told.append(fact)
+            for column, fact in zip(self._told.values(), ([len(self.matches), 0, about[0]], *about[1:]), strict=True):
+                column.append(fact)
             self.matches.append(bytearray())
             self._names = agents_of(entry)[1]
         elif kind == "end" and self.matches:
@@ -254,8 +254,8 @@ class MatchPages:
             ValueError: if it does not replay.
         """
         place = number, len(self.matches)
-        told = moments(bytes(self.matches[number]))
-        return page(told, f"{self.title}, match {number + 1}", about=self.about, place=place)
+        steps = moments(bytes(self.matches[number]))
+        return page(steps, f"{self.title}, match {number + 1}", about=self.about, place=place)
 
 
 def _won(entry: Mapping[str, Any]) -> dict[str, float]:
@@ -351,19 +351,19 @@ def film(moments: Iterable[Moment], out: Path, view: str, fps: float) -> int:
         raise ValueError(f"fps={fps}: need a number from 0.1 to 60")
     if out.suffix not in (".gif", ".mp4"):
         raise ValueError(f"{out.name}: the file name of a film ends in .gif or .mp4")
-    shown = frames(moments, view)
-    shown = chain([next(shown)], shown)  # a wrong view is an error before anything is written
-    return _gif(shown, out, fps) if out.suffix == ".gif" else _mp4(shown, out, fps)
+    drawings = frames(moments, view)
+    drawings = chain([next(drawings)], drawings)  # a wrong view is an error before anything is written
+    return _gif(drawings, out, fps) if out.suffix == ".gif" else _mp4(drawings, out, fps)
 
 
-def _gif(shown: Iterable[str], out: Path, fps: float) -> int:
+def _gif(drawings: Iterable[str], out: Path, fps: float) -> int:
     from PIL import Image
 
     count = 0
 
     def images() -> Iterator[Any]:
         nonlocal count
-        for drawing in shown:
+        for drawing in drawings:
             count += 1
             yield Image.open(BytesIO(png(drawing))).convert("RGB").quantize(128, dither=Image.Dither.NONE)
 
@@ -372,14 +372,14 @@ def _gif(shown: Iterable[str], out: Path, fps: float) -> int:
     return count
 
 
-def _mp4(shown: Iterable[str], out: Path, fps: float) -> int:
+def _mp4(drawings: Iterable[str], out: Path, fps: float) -> int:
     import imageio_ffmpeg
 
     writer = imageio_ffmpeg.write_frames(str(out), (WIDTH, HEIGHT), fps=fps, quality=8, macro_block_size=16)
     writer.send(None)
     count = 0
     try:
-        for drawing in shown:
+        for drawing in drawings:
             writer.send(pixels(drawing).tobytes())
             count += 1
     finally:

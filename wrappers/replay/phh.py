@@ -178,7 +178,7 @@ def hands(path: str | PathLike[str]) -> Iterator[tuple[str, Callable[[], HandHis
 
 
 def is_site_text(path: str | PathLike[str]) -> bool:
-    """Return whether a file is the text of a site or of a competition, and not a log of ours."""
+    """Return True if a file is the text of a site or of a competition, and not a log of ours."""
     try:
         text = _text(path)
     except ValueError:
@@ -403,7 +403,7 @@ def _before_the_cards(history: HandHistory, number: int, decimals: int) -> dict[
 
 
 def _decimals(history: HandHistory) -> int:
-    """Return how many decimals the amounts have: none, two, or more.
+    """Return the number of decimals of the amounts: none, two, or more.
 
     Raises:
         Refused: if there are too many.

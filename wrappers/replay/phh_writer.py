@@ -40,7 +40,7 @@ def phh(entry: Mapping[str, Any]) -> str:
         raise ValueError(f"hand {entry['hand']} is left out: {posted}, {why}")
     named = {row["seat"]: f"p{number}" for number, row in enumerate(players, 1)}
     ends = {row["seat"]: row for row in entry["results"]}
-    shown = [row["seat"] for row in players if entry["showdown"] and "rank" in ends[row["seat"]]]
+    revealed = [row["seat"] for row in players if entry["showdown"] and "rank" in ends[row["seat"]]]
     fields = {
         "variant": "NT",
         "ante_trimming_status": True,
@@ -51,7 +51,7 @@ def phh(entry: Mapping[str, Any]) -> str:
         "actions": [
             *(f"d dh {named[row['seat']]} {''.join(row['cards']) or '????'}" for row in players),
             *_played(entry, named),
-            *(f"{named[seat]} sm {''.join(ends[seat]['cards'])}" for seat in shown),
+            *(f"{named[seat]} sm {''.join(ends[seat]['cards'])}" for seat in revealed),
         ],
         "hand": entry["hand"],
         "players": [row["name"] or row.get("agent_id") or f"seat {row['seat'] + 1}" for row in players],

@@ -53,8 +53,8 @@ class SB3VecEnv(VecEnv):
         self._actions = np.zeros(seats.num_envs, np.int64)
         self._started = time.time()
         super().__init__(seats.num_envs, seats.layout.flat_space(), spaces.Discrete(seats.game.num_actions))
-        shown: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": FPS}
-        self.metadata = shown
+        metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": FPS}
+        self.metadata = metadata
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the learner's action masks: bool[N, A]."""

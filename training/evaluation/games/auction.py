@@ -103,7 +103,7 @@ def _prices(levels: Floats, chances: Floats, options: Mapping[str, Any]) -> tupl
 
 
 def takes_part(bids: Floats, options: Mapping[str, Any]) -> NDArray[np.bool_]:
-    """Return which bids may win and are charged, as `rules.takes_part`, for an array of any shape."""
+    """Return True for bids that may win and are charged, as `rules.takes_part`, for an array of any shape."""
     return np.asarray((bids >= options["reserve"] - CLOSE) & ((bids > 0) | (options["entry_fee"] == 0)))
 
 
@@ -185,8 +185,8 @@ def compare(policy: Policy, game: Game, *, matches: int, seed: int) -> Compariso
 
 def _theory(game: Game, valuations: Floats) -> Floats:
     options = game.options
-    more = {name: options[name] for name in OPTIONS}
-    return equilibrium_bid(options["rule"], game.seats, options["valuations"], valuations, **more)
+    rule_options = {name: options[name] for name in OPTIONS}
+    return equilibrium_bid(options["rule"], game.seats, options["valuations"], valuations, **rule_options)
 
 
 def best_response(policy: Policy, game: Game, *, hands: int = 0, seed: int = 0, progress: Tick = ignore) -> Win:

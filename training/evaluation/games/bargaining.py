@@ -21,8 +21,8 @@ def compare(policy: Policy, game: Game, *, matches: int, seed: int) -> Compariso
     share, demand = np.where(tables["last_offer_by"] == 0, offer, total - offer), _perfect(game, tables)[0]
     both = (tables["agreed"] > 0) & ~np.isnan(demand) & (surplus > 0)
     learned, right = share[both], demand[both]
-    asked, wanted = demands_by_turn(policy, game, seed=seed)
-    by_turn = np.abs(asked - wanted)[~np.isnan(asked)]
+    demanded, expected = demands_by_turn(policy, game, seed=seed)
+    by_turn = np.abs(demanded - expected)[~np.isnan(demanded)]
     lines = [
         Quantity("first_share", "first proposer's share", mean(learned), mean(right)),
         Quantity("first_share_error", "error of it, mean over matches", mean(np.abs(learned - right))),
@@ -61,7 +61,7 @@ def demands_by_turn(policy: Policy, game: Game, *, matches: int = 2_000, seed: i
         The mean share demanded and the subgame-perfect one, on the same deals: float64[2·rounds − 1] each.
     """
     turns = 2 * int(game.options["rounds"]) - 1
-    asked, wanted = np.full(turns, np.nan), np.full(turns, np.nan)
+    demanded, expected = np.full(turns, np.nan), np.full(turns, np.nan)
     safe = Fixed(game.view.safe(game.tables(1)[0]))  # the same at every table
     for turn in range(turns):
         tables = tables_with_seed(game, matches, seed)
@@ -70,8 +70,8 @@ def demands_by_turn(policy: Policy, game: Game, *, matches: int = 2_000, seed: i
         perfect = _perfect(game, tables)[turn]
         offers = (tables["log_kind"][:, turn] == OFFER) & ~np.isnan(perfect)
         if offers.any():
-            asked[turn], wanted[turn] = tables["log_share"][offers, turn].mean(), perfect[offers].mean()
-    return asked, wanted
+            demanded[turn], expected[turn] = tables["log_share"][offers, turn].mean(), perfect[offers].mean()
+    return demanded, expected
 
 
 MEASURES = Measures(compare=compare)

@@ -106,7 +106,7 @@ def _sales(tables: Tables, seats: int) -> tuple[float, float]:
 
 
 def _gain(policy: Policy, game: Game, matches: int, seed: int) -> Quantity:
-    """Return what a seat gains on average by the best fixed choice for its private value, against the policy.
+    """Return the mean gain of a seat by the best fixed choice for its private value, against the policy.
 
     It is a lower bound on the gain of a best response, because a best response also sees earlier choices. The choice is
     made on one half of the matches and counted on the other, and then the other way round: the best of many noisy means

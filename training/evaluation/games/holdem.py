@@ -55,7 +55,7 @@ class Setting:
         return self.streets[int(table.phase) - PREFLOP]
 
     def raises(self, game: Game, table: Any, legal: list[int]) -> list[int]:
-        """Return which of the legal action indices are raises that the responder considers.
+        """Return those of the legal action indices that are raises the responder considers.
 
         Where no raise of the menu is exactly the pot, the nearest one stands for it.
         """
@@ -226,9 +226,9 @@ class _Responder:
         # The opponent's chips above the responder's stack are returned.
         matched = int(table.bet[me]) + int(table.stack[me])
         pot = int(table.pot) - max(0, int(table.bet[you]) - matched)
-        asked = int(table.to_call)
+        to_call = int(table.to_call)
         share = belief @ equity
-        best, value = CALL_ACTION, share * pot - (1 - share) * asked
+        best, value = CALL_ACTION, share * pot - (1 - share) * to_call
         raises = self.setting.raises(self.game, table, np.flatnonzero(self.game.mask(table, int(table.turn))).tolist())
         for action in raises:
             after = self.tables.copy().view(np.recarray)
@@ -238,8 +238,8 @@ class _Responder:
             staying = belief * (1 - folds)
             share = staying @ equity / max(staying.sum(), 1e-12)
             amount = min(int(self.game.rules.decode(table, action).amount), int(table.bet[you]) + int(table.stack[you]))
-            added = amount - int(table.bet[me]) - asked
-            called = share * (pot + added) - (1 - share) * (asked + added)
+            added = amount - int(table.bet[me]) - to_call
+            called = share * (pot + added) - (1 - share) * (to_call + added)
             raised = folding * pot + (1 - folding) * called
             if raised > value:
                 best, value = action, raised

@@ -111,7 +111,7 @@ class ArenaTurn(Turn):
     memory: "Memory" = field(kw_only=True, repr=False, compare=False)
 
     def warns(self) -> bool:
-        """Return whether this is the first problem of its match. Later ones are counted, but not logged."""
+        """Return True if this is the first problem of its match. Later ones are counted, but not logged."""
         first, self.memory.reported = not self.memory.reported, True
         return first
 
@@ -244,7 +244,7 @@ class Memory:
 
 
 def _told(state: TurnState) -> dict[str, Any]:
-    """Return what a state tells besides the clock and the log."""
+    """Return the contents of a state without the clock and the log."""
     return {key: value for key, value in state.game_state.items() if key not in CLOCK_AND_LOG}
 
 
@@ -297,7 +297,7 @@ class ArenaAgent:
         return response
 
     def get_metadata(self) -> dict[str, Any]:
-        """Return what platforms write into a match's log: the agent's id, the type of its policy, and its game."""
+        """Return the agent's entry in a platform's match log: its id, the type of its policy, and its game."""
         plays = self.agent.policy if isinstance(self.agent, PolicyAgent) else self.agent
         metadata = {"agent_id": self.agent_id, "type": type(plays).__name__}
         return metadata if self.game is None else {**metadata, "game": self.game.id}
@@ -313,7 +313,7 @@ class ArenaAgent:
     # Matches and turns.
 
     def match(self, match_id: str) -> Memory:
-        """Return what is remembered of a match."""
+        """Return the memory of a match."""
         memory = self._matches.setdefault(match_id, Memory())
         if len(self._matches) > MATCHES:
             del self._matches[next(iter(self._matches))]
@@ -854,11 +854,11 @@ class ArenaPollingAgent(ArenaDecisions):
         return None
 
     async def _waits(self, seat: JoinedSession) -> bool:
-        """Return whether a session waits for players."""
+        """Return True if a session waits for players."""
         return (await self._call("GET", "state", token=seat.token)).get("status") == "waiting"
 
     def _fits(self, session: Mapping[str, Any]) -> bool:
-        """Return whether a session has as many players as the agent's game; also True if it does not say."""
+        """Return True if a session has as many players as the agent's game; also True if it does not say."""
         joined, free = session.get("num_players"), session.get("slots_remaining")
         if not isinstance(joined, int) or not isinstance(free, int):
             return True

@@ -416,14 +416,14 @@ class HostedSessions:
             Refused: if there is no such token.
         """
         session, player = self._of(token, now)
-        told: dict[str, Any] = {"player_id": player.agent_id, "status": session.status}
+        reply: dict[str, Any] = {"player_id": player.agent_id, "status": session.status}
         if session.status == "waiting":
-            return told | {"players_joined": len(session.seats), "slots_remaining": len(session.codes)}
+            return reply | {"players_joined": len(session.seats), "slots_remaining": len(session.codes)}
         if session.status != "running":
-            return told | {"game_over": True, "outcome": session.outcome, "error": session.error}
+            return reply | {"game_over": True, "outcome": session.outcome, "error": session.error}
         if player.state is None:
-            return told | {"is_my_turn": False, "waiting": True}
-        return told | {"waiting": False, "agent_ids": session.names, **player.state.to_dict()}
+            return reply | {"is_my_turn": False, "waiting": True}
+        return reply | {"waiting": False, "agent_ids": session.names, **player.state.to_dict()}
 
     def act(self, token: str, answer: Any, now: float) -> None:
         """Take a player's answer to its turn. If the match rejects it, the player gets the turn again.
@@ -550,11 +550,11 @@ def _surplus(games: Sequence[Mapping[str, Any]]) -> float:
 
 @dataclass(frozen=True)
 class _Registration:
-    """An agent that registered: the hash of the token that proves it, its endpoint, and what it told."""
+    """An agent that registered: the hash of the token that proves it, its endpoint, and its details."""
 
     claim: str
     endpoint: str | None
-    told: dict[str, Any]
+    details: dict[str, Any]
 
     def belongs_to(self, claim: str | None) -> bool:
         return same_token(hashed(claim or ""), self.claim)
@@ -636,13 +636,13 @@ class ArenaHost(Server):
     async def opening(self) -> None:
         """Open the HTTP client for agents over HTTP."""
         self._http = http_client(seconds=3600.0)  # every call has a deadline of its own
-        for one in self._arenas[1:]:
-            await one.opening()
+        for arena in self._arenas[1:]:
+            await arena.opening()
 
     async def closing(self) -> None:
         """End the matches that were asked for, and close the players and the HTTP client."""
-        for one in self._arenas[1:]:
-            await one.closing()
+        for arena in self._arenas[1:]:
+            await arena.closing()
         for task in self._asked_for:
             task.cancel()
         for player in self.players.values():
@@ -747,9 +747,9 @@ class ArenaHost(Server):
             del self.matches[match_id]
         return result, session.outcome or {}
 
-    def play_when_asked(self, work: Coroutine[Any, Any, Any]) -> None:
+    def play_when_asked(self, coroutine: Coroutine[Any, Any, Any]) -> None:
         """Run matches that an HTTP call asked for, as a task that ends with the host."""
-        task = asyncio.create_task(work)
+        task = asyncio.create_task(coroutine)
         self._asked_for.add(task)
         task.add_done_callback(self._asked_for.discard)
 
@@ -871,8 +871,8 @@ class ArenaHost(Server):
         except ValueError:
             self._leave(name)
             raise
-        told = {"agent_type": body.agent_type, "supported_games": games or []}
-        self._registered[name] = _Registration(hashed(claim), body.endpoint, told)
+        details = {"agent_type": body.agent_type, "supported_games": games or []}
+        self._registered[name] = _Registration(hashed(claim), body.endpoint, details)
         return {**answer, "claim_token": claim}
 
     def _leave(self, name: str) -> None:
@@ -891,9 +891,9 @@ class ArenaHost(Server):
         return {"ok": here is not None}
 
     async def _agents(self, request: web.Request) -> web.Response:
-        told = {name: {"agent_type": "local", "supported_games": self._game_ids} for name in self._players()}
-        told |= {name: one.told for name, one in self._registered.items()}
-        rows = [{"agent_id": name, "display_name": name, **about} for name, about in told.items()]
+        agents = {name: {"agent_type": "local", "supported_games": self._game_ids} for name in self._players()}
+        agents |= {name: one.details for name, one in self._registered.items()}
+        rows = [{"agent_id": name, "display_name": name, **about} for name, about in agents.items()]
         return web.json_response({"agents": rows})
 
     async def _start(self, request: web.Request, body: messages.StartMatch) -> Any:
@@ -979,10 +979,10 @@ class ArenaHost(Server):
         return {"ok": True}
 
     async def _list(self, request: web.Request) -> web.Response:
-        asked, after = request.query, request.query.get("offset", "0")
+        query, after = request.query, request.query.get("offset", "0")
         if not (after.isascii() and after.isdecimal() and len(after) < 10):
             raise Refused(f"offset={after[:20]!r}: the number of sessions to leave out")
-        page = self._sessions.listed(asked.get("status"), asked.get("game_id"), int(after), monotonic())
+        page = self._sessions.listed(query.get("status"), query.get("game_id"), int(after), monotonic())
         return web.Response(body=page, content_type="application/json")
 
     # What can be read.

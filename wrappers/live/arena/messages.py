@@ -134,8 +134,8 @@ async def answer_refusals(request: web.Request, handler: Handler) -> web.StreamR
     try:
         return await handler(request)
     except Refused as error:
-        told = {"ok": False, "error": error.code, "error_detail": str(error)}
-        return web.json_response(told, status=error.status)
+        refusal = {"ok": False, "error": error.code, "error_detail": str(error)}
+        return web.json_response(refusal, status=error.status)
 
 
 async def read(request: web.Request, decode: Callable[[bytes], Body], seconds: float | None = None) -> Body:

@@ -61,7 +61,7 @@ class PlatformGame:
     hosted: Mapping[str, Any] = field(default_factory=dict)
 
     def fits(self, game: Game, hosted: bool = False) -> bool:
-        """Return whether a policy for `game` can play this; or, `hosted`, whether it has its payloads and terms too."""
+        """Return True if a policy for `game` can play this; or, `hosted`, if it has its payloads and terms too."""
         options = {**self.options, **(self.hosted if hosted else {})}
         same = all(game.options.get(key) == value for key, value in options.items())
         return game.name == self.name and same and not (hosted and self.played is not None)

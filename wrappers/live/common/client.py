@@ -343,7 +343,7 @@ class Unknown(msgspec.Struct):
 
 
 def decoded(data: Any, convert: Callable[[Any], Any]) -> Any:
-    """Return what `convert` makes of a peer's message: text, bytes, or parsed JSON; else `Unknown`. Never raises."""
+    """Return a peer's message, text, bytes or parsed JSON, as read by `convert`; else `Unknown`. Never raises."""
     tag = ""
     try:
         fields = msgspec.json.decode(data) if isinstance(data, (str, bytes, bytearray)) else data

@@ -45,14 +45,14 @@ class ActivityCollector(Collector):
         models = self._activity.models()
         for name, (attribute, words) in MODEL_COUNTERS.items() if models else ():
             family = CounterMetricFamily(f"parlour_model_{name}", words, labels=["seat"])
-            for seat, one in models.items():
-                family.add_metric([seat], getattr(one, attribute))
+            for seat, model in models.items():
+                family.add_metric([seat], getattr(model, attribute))
             yield family
         words = "Answers by what is wrong with them."
         faults = CounterMetricFamily("parlour_model_faults", words, labels=["seat", "fault"])
-        for seat, one in models.items():
+        for seat, model in models.items():
             for fault in get_args(Fault):
-                faults.add_metric([seat, fault], one.faults[fault])
+                faults.add_metric([seat, fault], model.faults[fault])
         if models:
             yield faults
         if self._activity.link is not None:

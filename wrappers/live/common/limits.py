@@ -200,7 +200,7 @@ def problem_of(name: str, most: int = MOST_CHARACTERS) -> str | None:
 
 
 def short_name(spec: str) -> str:
-    """Return how people read the name of a program: ``zoo:mafia`` is "Zoo", ``best_response`` is "Best response".
+    """Return the display name of a program: ``zoo:mafia`` is "Zoo", ``best_response`` is "Best response".
 
     A policy's file or run keeps its name without folder and ending, up to 28 characters.
     """
@@ -238,7 +238,7 @@ def bearer_token(request: web.Request) -> str:
 
 
 def same_token(given: str | None, expected: str) -> bool:
-    """Return whether two tokens are equal, in constant time."""
+    """Return True if two tokens are equal, in constant time."""
     return compare_digest((given or "").encode(errors="surrogatepass"), expected.encode(errors="surrogatepass"))
 
 
@@ -252,7 +252,7 @@ def admit_by_token(access_token: str | None, refusal: str) -> Admit:
 
 
 def lacks_token(request: web.Request, expected: str | None, given: str | None = None) -> bool:
-    """Return whether a request lacks the expected access token (None: none is expected).
+    """Return True if a request lacks the expected access token (None: none is expected).
 
     It is `given`, or in the header. Wrong ones are not counted: guesses may be others', behind the same address.
     """
@@ -260,5 +260,5 @@ def lacks_token(request: web.Request, expected: str | None, given: str | None = 
 
 
 def hashed(secret: str) -> str:
-    """Return what is kept of a key or token: secrets as random as ours need no salt."""
+    """Return the hash of a key or token: secrets as random as ours need no salt."""
     return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()

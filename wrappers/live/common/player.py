@@ -176,11 +176,11 @@ class Turn:
         return agent.respond(self.shown())
 
     def warns(self) -> bool:
-        """Return whether to warn that the safe action replaced the answer; a protocol may warn once for many turns."""
+        """Return True to warn that the safe action replaced the answer; a protocol may warn once for many turns."""
         return True
 
     def read(self, answer: Any) -> AgentResponse:
-        """Return what an answer plays: an `AgentResponse` or an `Action` of any type (see `read_response`).
+        """Return the response of an answer: an `AgentResponse` or an `Action` of any type (see `read_response`).
 
         A number out of the bounds of its offer goes to the nearest bound, with a warning. A ``pass`` that is not
         offered plays the safe action.
@@ -188,10 +188,10 @@ class Turn:
         Raises:
             ValueError: if it cannot be read, or is not offered.
         """
-        asked = read_response(answer)
-        taken = fitted(asked, self.state.allowed_actions)
-        if taken != asked:
-            name, numbers = self.state.match_id or self.state.game_id, short(asked.action.payload)
+        requested = read_response(answer)
+        taken = fitted(requested, self.state.allowed_actions)
+        if taken != requested:
+            name, numbers = self.state.match_id or self.state.game_id, short(requested.action.payload)
             logger.warning("%s: %s instead of %s, to keep the bounds", name, sentence(taken.action), numbers)
         response = self.sent(taken)
         action = response.action
@@ -232,7 +232,7 @@ class Turn:
         return thoughts
 
     def settle(self, answer: Callable[[], Any]) -> tuple[AgentResponse, str | None]:
-        """Return what is played, and why the safe action is in the place of the answer (None: it is not).
+        """Return the response that is played, and the reason for the safe action in its place (None: it is the answer).
 
         Args:
             answer: returns the agent's answer; it may raise any exception.
@@ -525,7 +525,7 @@ class Codec(Protocol):
         """After an error in `reply`, return what ends the turn; in `receive`, the turn that the data may ask for."""
 
     def waits(self, turn: Turn) -> bool:
-        """Return whether a turn still waits for its answer."""
+        """Return True if a turn still waits for its answer."""
 
     def opened(self) -> list[Any]:
         """Note that the connection is new, and return the events."""

@@ -256,7 +256,7 @@ class Sockets(Places["HttpProtocol"]):
         self._proxies, self._pace, self._warned = proxies, Pace(*limits.NEW_SOCKETS), float("-inf")
 
     def admits(self, protocol: "HttpProtocol", transport: asyncio.BaseTransport) -> bool:
-        """Return whether a new socket has a place; none is free, or its address opens too many."""
+        """Return True if a new socket gets a place: one is free, and its address has not too many."""
         peer = peer_of(transport, self._proxies)
         if not self._pace.take(peer):
             return False

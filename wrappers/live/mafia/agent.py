@@ -199,7 +199,7 @@ def sentences(text: str) -> list[str]:
 
 
 def _ends(word: str) -> bool:
-    """Return whether a sentence ends with this word."""
+    """Return True if a sentence ends with this word."""
     word = word.rstrip(CLOSING)
     rest = word.rstrip(".!?")
     marks = word[len(rest) :]
@@ -512,7 +512,7 @@ class MafiaTurn(Turn):
         return self._chosen(read_choice(answer, self.agent_id, self.context, self.info))
 
     def safe(self) -> AgentResponse:
-        """Return what was said, or a random legal target, or an abstention."""
+        """Return the statement, or a random legal target, or an abstention."""
         if self.method in STREAM_LIMIT:
             text = "".join(self.said)
             return AgentResponse(Action(self.method, {"text": NOTHING_TO_SAY if self.silent else text}))
@@ -635,8 +635,8 @@ class MafiaAgentSession(Codec):
         agent = self._addressed(call, info)
         name = f"{shown(context.game_id[:64])}, {call.method} of {shown(agent[:64])}"
         state = TurnState(context.game_id, "mafia-v0", agent, context.phase, is_my_turn=True)
-        asked: dict[str, Any] = {"agent_id": agent, "method": call.method, "context": context, "info": info}
-        return MafiaTurn(state, call.id, seconds=self._seconds, table=call.id, name=name, chance=self._chance, **asked)
+        about: dict[str, Any] = {"agent_id": agent, "method": call.method, "context": context, "info": info}
+        return MafiaTurn(state, call.id, seconds=self._seconds, table=call.id, name=name, chance=self._chance, **about)
 
     def _addressed(self, call: wire.Call, info: wire.Info) -> str:
         """Return the agent of a call: `agent`, else the self of `info`, else the only agent on the connection.

@@ -495,7 +495,7 @@ class PokerAgentSession(Codec):
         return [Over(error=no_real_money(kind if paid else f"{kind} has {named[0]}"))]
 
     def _was_dealt(self, message: messages.HandComplete) -> bool:
-        """Return whether we had cards in a hand that ended."""
+        """Return True if we had cards in a hand that ended."""
         if self.seat is None:
             return True
         if message.results:
@@ -503,7 +503,7 @@ class PokerAgentSession(Codec):
         return bool(self._tracker.start.get(self.seat))
 
     def _won(self, message: messages.HandComplete) -> int:
-        """Return what we took from the pots. The platform reports 0 for all at a showdown: then our stack tells."""
+        """Return our winnings from the pots. The platform reports 0 for all at a showdown: then our stack tells."""
         if any(result.won for result in message.results) or self.seat is None:
             return sum(result.won for result in message.results if result.seat == self.seat)
         return max(0, self._tracker.taken(self.seat) or 0)
@@ -532,9 +532,9 @@ class PokerAgentSession(Codec):
         game_state = self._tracker.game_state(state, self.seat, offers, to_call)
         turn = game_state.turn = self.seat if ours else game_state.turn
         acting = None if turn is None else f"player_{turn}"
-        shown = TurnState("", "holdem-v0", f"player_{self.seat}", state.phase, ours, acting, game_state.to_dict())
-        shown.allowed_actions = allowed(game_state, self.seat or 0, game_state.phase)
-        return shown
+        turn_state = TurnState("", "holdem-v0", f"player_{self.seat}", state.phase, ours, acting, game_state.to_dict())
+        turn_state.allowed_actions = allowed(game_state, self.seat or 0, game_state.phase)
+        return turn_state
 
     def _decision(self, again: bool = False) -> Turn:
         state = cast(TurnState, self.turn_state())
@@ -780,9 +780,9 @@ class PokerRestClient:
             raise
         table, self._key_works = str(joined.get("table_id", self.table)), True
         try:
-            shown = await self._call(f"v1/tables/{table}")
-            self._check_owner(shown, joined.get("seat_id"))
-            self._check_money({**shown, **joined})
+            details = await self._call(f"v1/tables/{table}")
+            self._check_owner(details, joined.get("seat_id"))
+            self._check_money({**details, **joined})
         except (TryAgain, *CONNECTION_ERRORS) as error:  # nobody says whether it is for real money, or it is
             if not isinstance(error, OtherOwner):
                 self._answer_lost = True  # the seat may stay ours
@@ -795,17 +795,17 @@ class PokerRestClient:
         except ValueError:
             raise LiveError(messages.INTERNAL_ERROR, "the server's ws_url is no address") from None
 
-    def _check_money(self, shown: Mapping[str, Any]) -> None:
+    def _check_money(self, details: Mapping[str, Any]) -> None:
         """Raise LiveError if a table plays for real money, as its own page or the answer to a join says."""
-        config = shown.get("config")
-        fields = {**(config if isinstance(config, dict) else {}), **shown}
+        config = details.get("config")
+        fields = {**(config if isinstance(config, dict) else {}), **details}
         for sign in ("realMoney", "real_money", "deposit", "deposit_status"):
             if fields.get(sign) and not self.request.play_for_real_money:
                 raise no_real_money(f"the server says {sign}")
 
-    def _check_owner(self, shown: Mapping[str, Any], seat: Any) -> None:
+    def _check_owner(self, details: Mapping[str, Any], seat: Any) -> None:
         """Raise TryAgain if our seat is another agent's: Moltpoker gives one seat to two who join at one moment."""
-        seats = shown.get("seats")
+        seats = details.get("seats")
         rows = [row for row in seats if isinstance(row, dict)] if isinstance(seats, list) else []
         owner = next((row.get("agentId") for row in rows if row.get("seatId") == seat), None)
         if isinstance(owner, str) and self.agent_id is not None and owner != self.agent_id:
@@ -952,7 +952,7 @@ class PokerResult:
 
 
 def tls_context(ca_file: Path | None) -> ssl.SSLContext | bool:
-    """Return how servers' certificates are checked: as aiohttp does, or with more authorities (PEM) than the system's.
+    """Return the TLS settings for servers: those of aiohttp, or with more authorities (PEM) than the system's.
 
     Raises:
         ValueError: if the file cannot be read, or holds no certificate.
@@ -1152,7 +1152,7 @@ class Stay:
             self.monitoring.on_event(event)
 
     async def _may_go_on(self, error: LiveError) -> bool:
-        """Return whether another join may work; forget a key or a seat that stands in its way."""
+        """Return True if another join may work; forget a key or a seat that stands in its way."""
         rest = self.rest
         if error.code in FOR_GOOD:
             return False

@@ -335,7 +335,7 @@ class PokerHostSession:
         return self._states() if self.status == "running" else []
 
     def news(self, receiver: int) -> Sends:
-        """Return how the table stands, for one who has come: a seat, or `OBSERVERS`."""
+        """Return the messages that tell a newcomer the state of the table: a seat, or `OBSERVERS`."""
         if self.status == "running":
             return self._states([receiver])
         if self.status == "ended":
@@ -593,7 +593,7 @@ class PokerHostSession:
     # A restart.
 
     def snapshot(self) -> TableSnapshot:
-        """Return what survives a restart. A hand under way is void in it, and its stakes are returned."""
+        """Return the state that survives a restart. A hand under way is void in it, and its stakes are returned."""
         left = dict(self._left)
         seats: dict[int, SavedSeat] = {}
         for number, seat in self.seats.items():
@@ -837,7 +837,7 @@ class PokerStore(Database):
         return token
 
     def seat_of(self, token: str) -> SeatToken:
-        """Return what a token stands for.
+        """Return the seat of a token.
 
         Raises:
             Refusal: UNAUTHORIZED, INVALID_SESSION, SESSION_EXPIRED.
@@ -993,7 +993,7 @@ class HostedTable:
         self._deliver(self.session.end(reason))
 
     def summary(self) -> dict[str, Any]:
-        """Return what anyone may know of the table, as the platform lists it; empty seats are listed too."""
+        """Return the table's public entry in the platform's list; empty seats are listed too."""
         session, options = self.session, self.session.game.options
         free: dict[str, Any] = {"agentId": None, "agentName": None, "stack": 0, "isActive": False}
         seats = [{"seatId": number, **free} for number in range(session.game.seats)]

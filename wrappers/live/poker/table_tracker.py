@@ -66,7 +66,7 @@ class ComparedState:
 
 
 def acted_between(now: ComparedState, was: ComparedState) -> bool:
-    """Return whether somebody acted between two states, which some servers give the same seq."""
+    """Return True if somebody acted between two states, which some servers give the same seq."""
     seats = now.stacks.keys() & was.stacks.keys()
     moved = any((now.stacks[seat], now.bets[seat]) != (was.stacks[seat], was.bets[seat]) for seat in seats)
     passed = (now.phase, now.turn) != (was.phase, was.turn)
@@ -139,7 +139,7 @@ class TableTracker:
                     self._missing += 1
 
     def taken(self, seat: int) -> int | None:
-        """Return what a seat took from the pots of the hand that ended, as the stacks tell it; None if they do not."""
+        """Return a seat's winnings from the pots of the hand that ended, by the stacks; None if these do not tell."""
         start, end = self.start.get(seat), self.stacks_between_hands.get(seat)
         return None if start is None or end is None else end - start + self._put_in.get(seat, 0)
 
@@ -218,7 +218,7 @@ class TableTracker:
             self.stacks_between_hands.update(held)
 
     def _with_last_action(self, was: ComparedState, last: Last | None) -> dict[int, int]:
-        """Return what each seat put in when the hand ended: the last state of a hand does not show its bets."""
+        """Return the bets of each seat at the end of the hand: the last state of a hand does not show them."""
         put_in = dict(self.committed)
         if last is None or last.seat not in put_in:
             return put_in

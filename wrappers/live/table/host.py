@@ -295,7 +295,7 @@ class TableHostSession:
         return sum(seat is None for seat in self._clients.values())
 
     def has_seat(self, client: Client) -> bool:
-        """Return whether a client sits at the table."""
+        """Return True if a client sits at the table."""
         return self._clients.get(client) is not None
 
     def receive(self, client: Client, data: Any) -> Sends:
@@ -382,7 +382,7 @@ class TableHostSession:
         return self._attach(client, number)
 
     def _free(self, number: int) -> bool:
-        """Return whether a person can take a seat: it is free, or its owner is disconnected between two matches."""
+        """Return True if a person can take a seat: it is free, or its owner is disconnected between two matches."""
         return self.status != "running" and not self.seats[number].here
 
     def _come_back(self, client: Client, number: int) -> Sends:
@@ -494,24 +494,24 @@ class TableHostSession:
                 seen = self._drawn(state) if seat is not None else [state]
                 drawn = [self._of_game("picture", draws, seen) for draws in self._pictures]
                 forecasts = self.game.capabilities.forecasts
-                asked = forecasts is not None and state.is_my_turn
-                pays = self._of_game("forecast", forecasts, state) if asked else None
+                due = forecasts is not None and state.is_my_turn
+                pays = self._of_game("forecast", forecasts, state) if due else None
                 sends.append(Outgoing(client, replace(shown[1], pictures=drawn, forecasts=pays)))
         return sends
 
     def _seen(self, seat: int | None) -> ts.TurnState | None:
-        """Return what a seat sees; without a seat what those see who look on, None where that is nothing."""
+        """Return the state of a seat; without a seat that of observers, None where they see nothing."""
         if seat is not None:
             return self.state(seat)
         return None if self.game.public_view is None else self._referee.public_turn_state()
 
     def _drawn(self, state: ts.TurnState) -> list[ts.TurnState]:
-        """Return what a player's picture shows: at the end what all see; what was said privately stays so."""
+        """Return the states of a player's picture: at the end those of all seats, without their private messages."""
         seats = range(self.game.seats) if state.game_over else ()
         return [replace(self.state(one), messages=state.messages) for one in seats] or [state]
 
     def _of_game(self, what: str, function: Any, argument: Any) -> Any:
-        """Return what the game makes for the page; None if it fails, which is logged once. The page does without."""
+        """Return the game's content for the page; None if it fails, which is logged once. The page does without."""
         try:
             return function(argument)
         except Exception as error:
@@ -822,12 +822,12 @@ def _unset(game: Game) -> list[str]:
 
 def _warm_up(game: Game) -> None:
     """Play one match, so that the rules are compiled before the first real match, with forecasts once in a phase."""
-    match, asked = Match(game), set[str]()
+    match, forecast_phases = Match(game), set[str]()
     match.reset(seed=0)
     while not match.done:
         state = match.turn_state(game.agents[match.turn])
-        if game.capabilities.forecasts is not None and state.phase not in asked:
-            asked.add(state.phase)
+        if game.capabilities.forecasts is not None and state.phase not in forecast_phases:
+            forecast_phases.add(state.phase)
             game.capabilities.forecasts(state)
         match.submit(game.agents[match.turn], game.view.encode(match.table, game.view.safe(match.table)).action)
     if game.public_view is not None:

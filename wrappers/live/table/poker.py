@@ -342,14 +342,14 @@ class PokerHands:
         return self._logs[reader][1]
 
     def _seen(self, hand: Mapping[str, Any], reader: str | None) -> dict[str, Any]:
-        shown = {row["seat"] for row in hand["results"] if "cards" in row}
+        revealed = {row["seat"] for row in hand["results"] if "cards" in row}
         own = {row["seat"] for row in hand["players"] if row["agent_id"] == reader}
         open_ = own | self._programs if self.ended else own
         hidden = {*NOTES, "reasoning"}
         return {
             "kind": "hand",
             **hand,
-            "players": [row if row["seat"] in shown | open_ else {**row, "cards": []} for row in hand["players"]],
+            "players": [row if row["seat"] in revealed | open_ else {**row, "cards": []} for row in hand["players"]],
             "actions": [
                 action if action["seat"] in open_ else {name: action[name] for name in action.keys() - hidden}
                 for action in hand["actions"]

@@ -405,7 +405,7 @@ class BoardTracker:
 
 
 def same(pose: Pose, other: Pose, most: float = SAME) -> bool:
-    """Return whether two poses differ by less than `most` board units and degrees."""
+    """Return True if two poses differ by less than `most` board units and degrees."""
     return math.dist(pose[:2], other[:2]) < most and abs(math.remainder(pose[2] - other[2], 360.0)) < most
 
 
@@ -444,14 +444,14 @@ class Convention:
                 self._scale = np.array(aspect)
         self._scale[1] *= way
         for name, (_, seen, _, _) in fits.items():
-            told = pieces[name].rotation
-            before = [pair for pair in self._turned.get(name, []) if abs(math.remainder(pair[0] - told, 360.0)) > 1]
-            self._turned[name] = [*before, (told, seen)][-2:]
+            reported = pieces[name].rotation
+            before = [pair for pair in self._turned.get(name, []) if abs(math.remainder(pair[0] - reported, 360.0)) > 1]
+            self._turned[name] = [*before, (reported, seen)][-2:]
         self._sense = min((1, -1), key=self._contradictions)
         for name, (_, seen, origin, points) in fits.items():
-            told = pieces[name].rotation
-            self._rest[name] = _rest(name, told, seen, self._sense)
-            turn = rotated(self._sense * told + self._rest[name])
+            reported = pieces[name].rotation
+            self._rest[name] = _rest(name, reported, seen, self._sense)
+            turn = rotated(self._sense * reported + self._rest[name])
             centre = (np.array(getattr(pieces[name], "position", (0.0, 0.0))) - origin) / self._scale @ turn
             far, piece = np.hypot(*(centre * SCALE)) > EXACT, PIECES.index(name)
             self._centre[name] = centre * far
@@ -461,7 +461,7 @@ class Convention:
         """Return by how much the rotations of pieces contradict a sense, in degrees; other rests count little."""
         total = 0.0
         for name, pairs in self._turned.items():
-            rests = [_rest(name, told, seen, sense) for told, seen in pairs]
+            rests = [_rest(name, reported, seen, sense) for reported, seen in pairs]
             off = math.remainder(rests[0] - rests[-1], float(PERIODS[PIECES.index(name)]))
             total += abs(off) + 0.01 * min(abs(rests[0]), 5.0)
         return total
@@ -515,17 +515,17 @@ def _fit(name: str, vertices: list[Vector], way: int) -> tuple[tuple[float, floa
     return found
 
 
-def _rest(name: str, told: float, seen: float, sense: int) -> float:
+def _rest(name: str, reported: float, seen: float, sense: int) -> float:
     """Return the rotation of a piece at rest, nearest to 0; exact if it is nearly a multiple of 45 degrees."""
     period = float(PERIODS[PIECES.index(name)])
-    return _snapped(math.remainder(seen - sense * told, period), 3.0)
+    return _snapped(math.remainder(seen - sense * reported, period), 3.0)
 
 
 # Where the figure stands.
 
 
 def figure_shift(figure: Silhouette, poses: Poses) -> Shift:
-    """Return how far the figure is moved from the middle of the board, so that most of the pieces are part of it.
+    """Return the figure's shift from the middle of the board, so that most of the pieces are part of it.
 
     Pieces count by their area. Among equal shifts, the one nearest to the pieces is taken, then the one nearest to the
     middle. The shift is (0, 0) if no piece has the rotation of a solution, or the figure would leave the board.
@@ -547,7 +547,7 @@ def _nearest(figure: Silhouette, shift: Shift, name: str, pose: Pose) -> Pose | 
 
 
 def _unexplained(figure: Silhouette, shift: Shift, poses: Poses) -> float:
-    """Return how far the pieces lie from their places, in board units, each up to `NEAR` and times its area."""
+    """Return the sum of the pieces' distances from their places, each up to `NEAR` board units and times its area."""
     total = 0.0
     for name, pose in poses.items():
         if not _aligned(figure, shift, name, pose, {}):
@@ -571,7 +571,7 @@ def _places(figure: Silhouette, name: str, pose: Pose) -> Iterator[Pose]:
 
 
 def _aligned(figure: Silhouette, shift: Shift, name: str, pose: Pose, others: Poses) -> bool:
-    """Return whether a vertex of a piece meets one of the figure's or of another piece's."""
+    """Return True if a vertex of a piece meets one of the figure's or of another piece's."""
     vertices = [_outline(figure, shift), *(polygon(other, there) for other, there in others.items())]
     between = polygon(name, pose)[:, None] - np.concatenate(vertices)
     return bool((np.hypot(between[..., 0], between[..., 1]) < MEETING).any())
@@ -834,7 +834,7 @@ class TangramAgentSession(Codec):
         return f"{there}, and I am building: {self._board.objective or 'anything that holds together'}."
 
     def _collided_before(self, name: str, pose: Pose) -> bool:
-        """Return whether a piece collided at this place in this turn."""
+        """Return True if a piece collided at this place in this turn."""
         return any(name == piece and same(pose, tried) for piece, tried in self._tried)
 
     def _pose(self, payload: dict[str, Any]) -> tuple[str, Pose]:
@@ -986,10 +986,10 @@ class TangramAgentSession(Codec):
     def _turn_state(self, mine: bool) -> TurnState:
         """Return the board as tangram's TurnState."""
         moved = self._moved if self._moved in self._board.poses else None
-        phase, shown = "play" if moved is None else "feedback", self._board.game_state(moved)
+        phase, game_state = "play" if moved is None else "feedback", self._board.game_state(moved)
         state = TurnState(self.name, self._game.id, self._me, phase, mine, self._me if mine else self._person)
-        state.game_state, state.messages = shown.to_dict(), list(self._chats)
-        state.allowed_actions = allowed(shown, 0, phase) if mine else []
+        state.game_state, state.messages = game_state.to_dict(), list(self._chats)
+        state.allowed_actions = allowed(game_state, 0, phase) if mine else []
         return state
 
     def _remember(self, speaker: str, text: str) -> None:

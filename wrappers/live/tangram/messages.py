@@ -154,7 +154,7 @@ def _documented(fields: Any) -> dict[str, Any]:
 
 
 def _readable(key: str, value: Any) -> bool:
-    """Return whether the value of an optional field can be read."""
+    """Return True if the value of an optional field can be read."""
     if key == "timestamp":
         return isinstance(value, (str, float)) or (isinstance(value, int) and abs(value) < 2**63)
     return key not in ("objective", "board_img", "drawer_img") or isinstance(value, str)
