@@ -25,7 +25,7 @@ def actors(seconds: Seconds) -> list[Row]:
         import ray
         from parlour.training.algorithms.selfplay import Learner
         from parlour.training.learning.ray_engine import RemoteActor
-        from parlour.training.parallel.ray import connect
+        from parlour.training.parallel.tasks import connect
     except ImportError:
         return [Row("actors", what, None, "decisions/s", note=f"not installed: {install('ray')}")]
 

@@ -20,7 +20,7 @@ from ray.exceptions import ActorDiedError, RayActorError, RayError
 from ...envs import Game
 from ...envs import game as make_game
 from ...wrappers.rl.tables import Pool
-from ..parallel.ray import connect
+from ..parallel.tasks import connect
 from .collector import Collector, Engine, Opponents, RolloutBatch, Weights
 from .settings import SelfPlayConfig
 

@@ -6,6 +6,7 @@ Every task gets copies of its arguments. So its result depends neither on where 
 import multiprocessing
 import os
 import signal
+import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -118,8 +119,6 @@ class Workers:
         if self.processes == 1 and self.ray is None:
             return [run_task(deepcopy(task.function), progress) for task in tasks]
         if self.ray is not None:
-            from .ray import run_in_cluster  # imported here: Ray is an extra
-
             return run_in_cluster(self.ray, tasks, progress)
         context = multiprocessing.get_context("spawn")  # a fork would copy the locks of PyTorch's threads
         executor = ProcessPoolExecutor(self.processes, mp_context=context, initializer=_prepare_worker)
@@ -158,3 +157,68 @@ def _prepare_worker() -> None:
         from threadpoolctl import threadpool_limits
 
         threadpool_limits(1, "blas")
+
+
+# A Ray cluster.
+
+
+def connect(address: str, cpus: int = 0) -> bool:
+    """Connect to a cluster; return whether it was done here, and not before.
+
+    Args:
+        address: ``"auto"`` or ``host:port``; empty: a new cluster of this machine alone.
+        cpus: the least number of processors of a new cluster.
+
+    Raises:
+        ConnectionError: if there is no cluster at the address.
+        ImportError: if Ray, an extra, is not installed.
+    """
+    import ray
+
+    if ray.is_initialized():
+        return False
+    common: dict[str, Any] = {"log_to_driver": False, "logging_level": "warning"}
+    host, colon, port = address.rpartition(":")
+    if colon and port.isdecimal():  # Ray itself waits for minutes
+        try:
+            socket.create_connection((host, int(port)), timeout=10).close()
+        except OSError as error:
+            raise ConnectionError(f"no Ray cluster answers at {address}: {error}") from None
+    # `ray.init` replaces the handler of SIGTERM; a run that gets SIGTERM is saved.
+    with handled([signal.SIGTERM], signal.getsignal(signal.SIGTERM)):
+        if address:
+            ray.init(address=address, **common)
+        else:
+            # Without "local", Ray takes a cluster that runs on this machine, or that RAY_ADDRESS names.
+            ray.init("local", num_cpus=max(cpus, os.cpu_count() or 1), include_dashboard=False, **common)
+    return True
+
+
+def run_in_cluster(address: str, tasks: Sequence[Task], progress: Tick) -> list[Any]:
+    """Run every task on one processor of a cluster; see `Workers.run`.
+
+    A task whose node is lost is run again on another node.
+    """
+    import ray
+
+    own_connection = connect(address)
+    remote: Any = ray.remote(num_cpus=1, scheduling_strategy="SPREAD")(_call)
+    running = {remote.remote(task.function): task.size for task in tasks}
+    waiting = list(running)
+    try:
+        while waiting:
+            (ended,), waiting = ray.wait(waiting)
+            ray.get(ended)
+            progress(running[ended])
+        return list(ray.get(list(running)))
+    except ray.exceptions.RayTaskError as error:  # it has the stack of the worker in its message
+        raise error.cause from None
+    finally:
+        for each in waiting:
+            ray.cancel(each)
+        if own_connection and ray.is_initialized():
+            ray.shutdown()
+
+
+def _call(function: Callable[..., Any]) -> Any:
+    return run_task(deepcopy(function))  # Ray's arrays are read-only
