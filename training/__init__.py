@@ -5,7 +5,7 @@ The names below are the public ones; each is loaded at its first use, and PyTorc
 
 from typing import TYPE_CHECKING
 
-from ..wrappers.lazy import lazy
+from parlour.wrappers.lazy import lazy  # by its whole name, so that this folder can be imported by itself, too
 
 if TYPE_CHECKING:
     from .evaluation.cross_play import cross_play as cross_play
