@@ -5,8 +5,6 @@ The names below are the public ones; each is loaded at its first use, and PyTorc
 
 from typing import TYPE_CHECKING
 
-from parlour.wrappers.lazy import lazy  # by its whole name, so that this folder can be imported by itself, too
-
 if TYPE_CHECKING:
     from .evaluation.cross_play import cross_play as cross_play
     from .evaluation.cross_play import finished as finished
@@ -22,5 +20,7 @@ if TYPE_CHECKING:
     from .runs.config import preset_for as preset_for
     from .runs.run import resume as resume
     from .runs.run import train as train
-else:
+elif "." in __name__:  # else it is imported as a folder of its own, which has no public names
+    from ..wrappers.lazy import lazy
+
     __getattr__, __dir__, __all__ = lazy(__name__, __file__)
