@@ -17,7 +17,7 @@ from typing import Any
 
 import docstring_parser
 import numpy as np
-from curves import caption, command, results
+from curves import RECORDED, caption, command, results
 from moving import moving
 from parlour import zoo
 from parlour.envs import GAMES, Game, GameState, find, how_to_play
@@ -97,7 +97,8 @@ def files() -> dict[Path, str]:
         name = game_id.partition("-")[0]
         written[DOCS / "games" / f"{name}.svg"] = film(game_id)
         written[DOCS / "games" / f"{name}.md"] = page(game_id)
-        written[DOCS / "games" / f"{name}-results.svg"] = results(game_id)
+        if name in zoo.names():
+            written[DOCS / "games" / f"{name}-results.svg"] = results(game_id)
     return written
 
 
@@ -189,7 +190,8 @@ def page(game_id: str) -> str:
         told.strip(),
         glance(game_id, platform.partition(": ")[2]),
         rules(game),
-        f"![A person's turn at the table in the browser: `parlour table {name}`]({name}-table.webp)",
+        *[f"![A person's turn at the table in the browser: `parlour table {name}`]({name}-table.webp)"]
+        * (DOCS / "games" / f"{name}-table.webp").is_file(),
         *([f"## Options\n\n{options(game_id)}"] if described(find(game_id)) else []),
         f"## In code\n\n{example(game_id)}",
         f"## Bots and policies\n\n{bots(game_id)} {policy_of_the_zoo(game)}\n\n{learning(name)}",
@@ -284,9 +286,13 @@ def other_seats(make: Callable[..., Game]) -> str:
 
 
 def learning(name: str) -> str:
-    """Return what is won from the game's policies of the zoo, its recorded learning curve, and how that was made."""
-    won = f"![What each opponent wins]({name}-results.svg)"
-    return f"{won}\n\n`parlour {command(name, 1)}`:\n\n![{caption(name)}]({name}-curve.svg)"
+    """Return what is won from the game's policies of the zoo, its recorded learning curve, and how that was made.
+
+    A game may have none of them yet.
+    """
+    won = [f"![What each opponent wins]({name}-results.svg)"] * (name in zoo.names())
+    curve = [f"`parlour {command(name, 1)}`:", f"![{caption(name)}]({name}-curve.svg)"] if name in RECORDED else []
+    return "\n\n".join([*won, *curve])
 
 
 def described(make: Callable[..., Game]) -> dict[str, str]:

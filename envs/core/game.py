@@ -17,6 +17,7 @@ from .capabilities import Capabilities, PublicView
 from .checks import Immutable, require_arguments, require_mapping, require_names, require_type
 from .encoder import Encoder, Layout
 from .loops import Batch
+from .plain_python import in_python
 from .plain_start import PLAIN_START
 from .record import Tables, plain
 from .rules import Rules
@@ -297,6 +298,37 @@ class Game(Immutable):
     def mask(self, table: Any, seat: int) -> NDArray[np.int8]:
         """Return the action mask of `seat`, int8[num_actions]: 1 where legal; all 0 if it is not its turn."""
         return self.rules.mask(table, seat)
+
+    def load(self, state: TurnState) -> tuple[Tables, int]:
+        """Return the record of a seat's state, and the seat (see `View.load`).
+
+        A default view loads any values, and compiled code does not check the bounds of arrays. So there the mask and
+        the observation of the seat are made in plain Python first.
+
+        Raises:
+            ValueError: if the state is not of this game with its options.
+            KeyError, TypeError: if it lacks a field.
+        """
+        tables, seat = self.view.load(state)
+        if default_parts(self.view) is not None and (problem := self._strange(tables[0], seat)):
+            options = ", ".join(f"{name}={value}" for name, value in self.options.items())
+            raise ValueError(f"this is no state of {self.id}{options and f' with {options}'}: {problem}")
+        return tables, seat
+
+    def _strange(self, table: Any, seat: int) -> str:
+        """Return why no table of this game can be like this; empty: nothing was found."""
+        for encoder in (one for one in self.encoders.values() if not one.full_information):
+            layout, seen = encoder.layout, np.zeros(encoder.layout.size, np.float32)
+            low, high = layout.bounds()
+            try:
+                in_python(encoder.observe)(table, seat, layout.offsets[0], seen)
+                if not table.done and table.turn == seat:
+                    in_python(self.rules.legal)(table, np.zeros(self.num_actions, np.int8))
+            except IndexError as error:
+                return str(error)
+            for index in np.flatnonzero((seen < low) | (seen > high))[:1]:
+                return f"{layout.at(index).path} is {seen[index]:g}, and has {low[index]:g} to {high[index]:g}"
+        return ""
 
     def turn_state(
         self, table: Any, seat: int, messages: Sequence[Message] | None = None, match_id: str = ""

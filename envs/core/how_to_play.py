@@ -35,10 +35,16 @@ def how_to_play(game: "Game", *, fields: bool = True) -> str:
         fields: whether the fields of `game_state` are described, which programs read.
 
     Raises:
-        jinja2.TemplateError: if the template of the game cannot be filled in.
+        ValueError: if the template of the game cannot be filled in.
     """
-    template = _environment().from_string(game.how_to_play or _source(game.name) or UNKNOWN)
-    words, _, own = template.render(_values(game)).partition(FIELDS)
+    from jinja2 import TemplateError
+
+    values, environment = _values(game), _environment()
+    try:
+        text = environment.from_string(game.how_to_play or _source(game.name) or UNKNOWN).render(values)
+    except TemplateError as error:
+        raise ValueError(f"how_to_play of {game.id}: {error}; it may name {', '.join(values)}") from None
+    words, _, own = text.partition(FIELDS)
     if "message_only" in game.view.action_spaces:
         words = f"{words.rstrip()}\n\n{MESSAGE_ONLY}"
     kind = game.view.state_type if fields else None

@@ -97,6 +97,8 @@ def interpreted(function: Function) -> Function:
 
 def in_python(dispatcher: Any) -> Callable[..., Any]:
     """Return a compiled function as plain Python, together with every compiled function that it calls."""
+    if not hasattr(dispatcher, "py_func"):
+        return cast(Callable[..., Any], dispatcher)  # with NUMBA_DISABLE_JIT=1 it is plain Python
     if not hasattr(dispatcher, "in_python"):
         function = dispatcher.py_func
         space: dict[str, Any] = {"__name__": function.__module__, "__builtins__": builtins}  # NumPy's C code imports

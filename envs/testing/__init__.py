@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ..core.game import Game
+from ..core.how_to_play import how_to_play
 from .determinism import fingerprint, fingerprints_elsewhere
 from .laws import LAWS, LawResult, try_law
 from .trial import LawBroken, Trial
@@ -67,8 +68,9 @@ def check(
 
     Raises:
         LawBroken: if a law does not hold; it names the law, the seed, the decision, the seat and what differs.
-        ValueError: for an unknown law.
+        ValueError: for an unknown law, or if the rules in words cannot be written.
     """
+    how_to_play(game)
     wanted = list(LAWS if laws is None else laws)
     unknown = [law for law in wanted if law not in LAWS]
     if unknown:

@@ -11,6 +11,9 @@ from parlour import envs
 from parlour.envs.core.view import default_view
 from parlour.envs.testing import check, try_law
 
+FIELDS = [("card", 4, 1), ("bet", 1, 3)]
+"""Name, size and highest value of two slices."""
+
 
 def played(game, *actions):
     env = episode(game)
@@ -36,6 +39,36 @@ def test_a_state_of_a_table_with_other_seats_is_refused_in_words():
     state.game_state["choice"].append(None)
     with pytest.raises(ValueError, match=r"choice has the shape \(3,\), not \(2,\)"):
         game.view.load(state)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("card", 9, "index 9 is out of bounds"),
+        ("card", -9, "index -9 is out of bounds"),
+        ("bet", 7, "game_state.bet is 7, and has 0 to 3"),
+    ],
+)
+def test_a_state_that_no_table_of_the_game_has_is_refused_before_compiled_code_reads_it(field, value, words):
+    """Compiled code has no bounds: an index beyond an array would write into other memory."""
+    fields = envs.with_required_fields(2, ("card", "i4"), ("bet", "i4"))
+    card, bet = (envs.Slice(f"game_state.{name}", (size,), 0, high, "") for name, size, high in FIELDS)
+
+    @envs.compiled
+    def observe(table, seat, at, out):
+        out[:] = 0
+        out[at.card + table.card], out[at.bet] = 1, table.bet
+
+    game = rock_paper_scissors.game()
+    rules = replace(game.rules, blank=envs.new_table(fields))
+    game = replace(
+        game, rules=rules, view=None, hidden=(), encoders={"v0": envs.Encoder(envs.Layout([card, bet]), observe)}
+    )
+    state = game.turn_state(game.tables(1)[0], 0)
+    game.load(state)
+    state.game_state[field] = value
+    with pytest.raises(ValueError, match=rf"no state of rock_paper_scissors-v0.*: {words}"):
+        game.load(state)
 
 
 def test_a_field_without_entries_per_seat_is_hidden_as_a_whole():

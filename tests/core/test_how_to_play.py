@@ -9,7 +9,7 @@ import pytest
 from cases import CASES, SMALL
 from parlour import envs
 from parlour.envs import Game, find, how_to_play
-from parlour.envs.testing import Trial
+from parlour.envs.testing import Trial, check
 
 TEMPLATES = Path(envs.__file__).parent / "how_to_play"
 SUITE = [case for case in CASES if case.values[0][0].partition("-")[0] not in SMALL]
@@ -100,3 +100,6 @@ def test_every_game_of_the_suite_has_a_template_and_a_game_of_ones_own_may_bring
     assert "2 players" in how_to_play(nim)
     parts = {name: getattr(nim, name) for name in Game.__dataclass_fields__}
     assert how_to_play(Game(**parts | {"how_to_play": "Take {{ seats }} stones."})).startswith("Take 2 stones.")
+    wrong = Game(**parts | {"how_to_play": "Take {{ stones }}."})
+    with pytest.raises(ValueError, match=r"how_to_play of nim-v0: 'stones' is undefined; it may name seats, "):
+        check(wrong)

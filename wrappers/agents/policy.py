@@ -68,7 +68,7 @@ class PolicyAgent:
             raise ValueError(f"a policy for {self.game.id} cannot play {state.game_id!r}")
         if self.on_turn is not None:
             self.on_turn(state)
-        tables, seat = self.game.view.load(state)
+        tables, seat = self.game.load(state)
         self.game.view.familiar(tables[0])
         mask = self.game.mask(tables[0], seat)
         if not mask.any():
@@ -359,7 +359,7 @@ class SearchAgent(PolicyAgent):
         """
         until = None if self._most is None else time.monotonic() + self._most
         ready = super().respond(state)
-        tables, seat = self.game.view.load(state)
+        tables, seat = self.game.load(state)
         mask = self.game.mask(tables[0], seat)
         choice = self._search.choose(tables, self._encoder.observation(tables[0], seat), mask, until)
         if choice.solved is not None:

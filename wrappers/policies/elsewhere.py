@@ -168,7 +168,7 @@ def _moves(own: Game, game: Game, table: Any, random: np.random.Generator) -> li
         ValueError: if there is none, or none of a type that is legal here; and as `View.load`.
     """
     state = game.turn_state(table, int(table.turn))
-    loaded, seat = own.view.load(state)
+    loaded, seat = own.load(state)
     refusals: dict[str, str] = {}
     moves: dict[str, Any] = {}
     for number in random.permutation(np.flatnonzero(own.mask(loaded[0], seat))).tolist():
@@ -225,7 +225,7 @@ class ElsewherePolicy:
             masks: int8[M, A], the action masks there.
         """
         own, game = self._own, self._game
-        loaded = [own.view.load(game.turn_state(tables[row], int(tables[row].turn))) for row in rows]
+        loaded = [own.load(game.turn_state(tables[row], int(tables[row].turn))) for row in rows]
         for table, _ in loaded:
             own.view.familiar(table[0])
         seen = np.stack([self._encoder.observation(table[0], seat) for table, seat in loaded])

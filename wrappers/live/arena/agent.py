@@ -124,7 +124,7 @@ class ArenaTurn(Turn):
         """Return `safe_action` if the game can load the state; else what the offer alone tells."""
         if self._game is not None:
             with suppress(Exception):  # a state that the game cannot read, so that the offer has to do
-                tables, seat = self._game.view.load(self.state)
+                tables, seat = self._game.load(self.state)
                 mask, offers = self._game.mask(tables[0], seat), self.state.allowed_actions
                 mask = acceptable(self._game, tables[0], offered_mask(self._game, tables[0], mask, offers))
                 return self.sent(AgentResponse(safe_action(self._game, tables[0], mask, offers)))
@@ -349,7 +349,7 @@ class ArenaAgent:
                 elif named_order(own) != order:
                     answers = None  # the game itself finds the seats in the state, and these may be others
             if platform is not None:
-                tables, seat = game.view.load(seen)
+                tables, seat = game.load(seen)
                 offers = narrowed(legal := game.allowed_actions(tables[0]), seen.allowed_actions)
                 mask = offered_mask(game, tables[0], game.mask(tables[0], seat), offers)
                 if mask.any() and not acceptable(game, tables[0], mask, best=False).any():

@@ -287,7 +287,7 @@ class MafiaScriptedAgent:
     async def _decide(self, context: wire.GameState) -> MafiaDecision:
         game, policy = self.player(context)
         state = turn_state(self.id, context, self.private_in(context))
-        tables, seat = game.view.load(state)
+        tables, seat = game.load(state)
         record = tables[0]
         observations = game.encoders[encoder_of(policy, game)].observation(record, seat)[None]
         masks = game.mask(record, seat)[None]

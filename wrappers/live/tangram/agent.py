@@ -313,7 +313,7 @@ class BoardTracker:
         if self.known:
             seen = self.game_state(None).to_dict()
             state = TurnState("", self._game.id, self._game.agents[-1], "play", True, game_state=seen)
-            self._iou = float(self._game.view.load(state)[0][0].iou)
+            self._iou = float(self._game.load(state)[0][0].iou)
 
     def _align(self) -> None:
         """Move the figure to the pieces, and the person's pieces to their places in it.
@@ -872,7 +872,7 @@ class TangramAgentSession(Codec):
             return self._make_room()
         self._open, game, useful = True, self._game, self._useful
         more: dict[str, Any] = {"seconds": self._seconds, "table": "useful", "name": self.name}
-        more["find"] = lambda state: islice(useful(game, game.view.load(state)[0][0]), MOST_USEFUL)
+        more["find"] = lambda state: islice(useful(game, game.load(state)[0][0]), MOST_USEFUL)
         return [UsefulTurn(self._turn_state(mine=True), self._decision, **more)]
 
     def _play_useful(self, moves: list[Placement]) -> list[TangramEvent]:
