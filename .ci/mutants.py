@@ -1,4 +1,4 @@
-"""Changes one small thing in rules, encoders, views and sessions, and looks whether a test fails: `make mutants`.
+"""Changes one small thing in rules, encoders, sessions and learning, and looks whether a test fails: `make mutants`.
 
 Cosmic Ray's operators make the changes ("mutants"). A sample of lines is drawn by a seed, with one operator for each.
 Every mutant is tried in a copy of the package, by the tests of its file alone. Those of games run without Numba's
@@ -67,6 +67,8 @@ TESTS = {
     "tests/live/test_tangram_messages.py tests/live/test_tangram_agent.py "
     "-k 'not is_what_the_environment_shows and not bots_build'",
     "wrappers/live/table/*": "tests/live/test_table_session.py tests/live/test_table_server.py",
+    "training/learning/*": "tests/training/test_selfplay.py tests/training/test_mirror_descent.py "
+    "tests/training/test_networks.py tests/training/test_behavioural_cloning.py tests/training/test_engines.py",
 }
 """What pytest is to run for a file, by the first pattern that fits. For a game come `GOLDEN` and `LAWS`."""
 
@@ -92,8 +94,9 @@ FILES = [
     "wrappers/live/mafia/host.py",
     "wrappers/live/table/host.py",
     "wrappers/live/poker/table_tracker.py",
+    "training/learning/[clmn]*.py",
 ]
-WARM = "numpy numba gymnasium pettingzoo.utils hypothesis.strategies msgspec aiohttp.web jsonschema shapely"
+WARM = "numpy numba gymnasium pettingzoo.utils hypothesis.strategies msgspec aiohttp.web jsonschema shapely torch"
 
 EQUIVALENT = (
     *("RemoveDecorator", "Variable", "BitOr", "ExceptionReplacer"),
@@ -270,8 +273,8 @@ def write(target: Path, source: str) -> None:
 
 
 def group_of(file: str) -> str:
-    """Return the folder of a game or a protocol."""
-    return "/".join(file.split("/")[: 2 if file.startswith("envs/") else 3])
+    """Return the folder of a game, a protocol or learning."""
+    return "/".join(file.split("/")[: 3 if file.startswith("wrappers/") else 2])
 
 
 def main() -> None:
