@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from functools import cache
 from importlib import import_module
 from importlib.util import cache_from_source
 from itertools import groupby
@@ -252,10 +253,10 @@ def mutated(mutant: Mutant, before: str) -> tuple[str, str]:
 
 def told_in(lines: Iterable[str]) -> list[Mutant]:
     """Find the mutants of an earlier run again: the nearest place where the same operator gives the same line."""
-    found = []
+    found, places_in = [], cache(lambda file: list(places(file)))
     for told in filter(None, map(TOLD.match, lines)):
         file, line, operator, changed = told[1], int(told[2]), f"core/{told[3]}", told[4]
-        near = [one for one in places(file) if one.operator == operator] if (ROOT / file).is_file() else []
+        near = [one for one in places_in(file) if one.operator == operator] if (ROOT / file).is_file() else []
         near.sort(key=lambda one, line=line: abs(one.line - line))
         source = (ROOT / file).read_text(encoding="utf-8") if near else ""
         same = next((one for one in near if mutated(one, source)[1] == changed), None)
