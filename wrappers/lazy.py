@@ -29,4 +29,4 @@ def lazy(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], li
         module, own = sources[name]
         return getattr(import_module(module, package), own)
 
-    return load, lambda: list(sources), list(sources)
+    return load, lambda: sorted({*vars(import_module(package)), *sources}), list(sources)

@@ -195,6 +195,12 @@ class Layout(Immutable):
             high[part.start : part.stop] = part.high
         return low, high
 
+    def outside(self, seen: NDArray[np.float32]) -> list[Slice]:
+        """Return the slices with a value outside their bounds, or NaN, in a flat vector float32[size]."""
+        low, high = self.bounds()
+        wrong = ~((seen >= low) & (seen <= high))
+        return [part for part in self if wrong[part.start : part.stop].any()]
+
     def flat_space(self) -> spaces.Box:
         """Return the space of the flat vector."""
         return spaces.Box(*self.bounds(), dtype=np.float32)

@@ -319,15 +319,15 @@ class Game(Immutable):
         """Return why no table of this game can be like this; empty: nothing was found."""
         for encoder in (one for one in self.encoders.values() if not one.full_information):
             layout, seen = encoder.layout, np.zeros(encoder.layout.size, np.float32)
-            low, high = layout.bounds()
             try:
                 in_python(encoder.observe)(table, seat, layout.offsets[0], seen)
                 if not table.done and table.turn == seat:
                     in_python(self.rules.legal)(table, np.zeros(self.num_actions, np.int8))
             except IndexError as error:
                 return str(error)
-            for index in np.flatnonzero((seen < low) | (seen > high))[:1]:
-                return f"{layout.at(index).path} is {seen[index]:g}, and has {low[index]:g} to {high[index]:g}"
+            for part in layout.outside(seen):
+                values = ", ".join(f"{value:g}" for value in seen[part.start : part.stop])
+                return f"{part.path} is {values}, and has {part.low:g} to {part.high:g}"
         return ""
 
     def turn_state(

@@ -76,14 +76,13 @@ def same_bytes(trial: Trial) -> None:
     trial.require(first == second, "two runs with the same seed and actions differ")
     if default_parts(trial.game.view) is None:  # which shows fields whole: in another, a log may end at its length
         return
-    new = trial.game.tables(1)
     for seed in trial.seeds():
         *_, used = trial.decisions(seed)
-        new[:] = trial.game.rules.blank
+        new = trial.game.tables(1)[0]
         new.stream = used.stream
-        for table in (used, new[0]):
+        for table in (used, new):
             trial.game.rules.reset(table)
-        left = in_record(used, new[0])
+        left = in_record(used, new)
         trial.require(left is None, f"reset has to set all fields that step writes: after an episode {left}")
 
 

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.encoder import Encoder, Layout, Slice
+from ..core.encoder import Encoder, Layout
 from ..core.game import Game
 from ..core.match import Match
 from ..core.rollout import tables_with_seed
@@ -64,13 +64,6 @@ def in_record(one: Any, other: Any, ignore: tuple[str, ...] = ()) -> str | None:
     first = differing[0]
     values = f"{repr(one[first].tolist())} and {repr(other[first].tolist())}"
     return f"the records differ in {', '.join(differing)}: {first} is {values}"
-
-
-def out_of_bounds(layout: Layout, seen: NDArray[np.float32]) -> list[Slice]:
-    """Return the slices with values outside their bounds."""
-    low, high = layout.bounds()
-    outside = ~((seen >= low) & (seen <= high))  # NaN is outside too
-    return [part for part in layout if outside[part.start : part.stop].any()]
 
 
 def _paths(path: str, one: Any, other: Any) -> Iterator[str]:
@@ -295,7 +288,7 @@ def bounds(trial: Trial) -> None:
     for table, seat in trial.views():
         for name, encoder in encoders.items():
             seen = encoder.observation(table, seat)
-            for part in out_of_bounds(encoder.layout, seen):
+            for part in encoder.layout.outside(seen):
                 values = seen[part.start : part.stop]
                 trial.fail(
                     f"{part.path} of the encoder {name!r} has values from {values.min()} to {values.max()}; "

@@ -66,7 +66,7 @@ KUHN = str(zoo.weights("kuhn"))
         ("evaluate plain.npz", "name a game with --game"),
         ("evaluate loyal --seats 5 6", "6"),
         ("evaluate tight --deals 1.5", "invalid value for --deals"),
-        ("evaluate tight --processes 0", "for --processes. Must be > 0"),
+        ("evaluate tight --processes 0", "processes=0: need a whole number, at least 1"),
         ("evaluate call --against tihgt", "did you mean 'tight'"),
         ("evaluate call --against random --seed -1", "seed -1"),
         ("evaluate call --model qwen", "unknown option: --model"),

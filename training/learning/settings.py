@@ -9,9 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args, get_origin, get_type_hints
 
-from cyclopts.types import NonNegativeInt
-
-from ...envs.core.options import Rule, named, number, whole
+from ...envs.core.options import AT_LEAST_0, Checked, Rule, named, number, whole
 from .league import League
 
 LINEAR = "linear"
@@ -341,10 +339,10 @@ class SelfPlayConfig(TrainConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearnerArguments:
+class LearnerArguments(Checked):
     """The learned best response."""
 
-    decisions: NonNegativeInt = 1_000_000
+    decisions: Annotated[int, AT_LEAST_0] = 1_000_000
     """Decisions of the learner; 0: no learned best response."""
     minutes: float | None = None
     """Time limit of the learner in minutes."""

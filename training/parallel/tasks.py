@@ -15,9 +15,9 @@ from copy import deepcopy
 from dataclasses import dataclass
 from importlib.util import find_spec
 from types import FrameType
-from typing import Any
+from typing import Annotated, Any
 
-from cyclopts.types import PositiveInt
+from ...envs.core.options import AT_LEAST_1, Checked
 
 ENDING = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
 STOPPING = (signal.SIGINT, *ENDING)
@@ -95,10 +95,10 @@ class Task:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Workers:
+class Workers(Checked):
     """Where the work is done. The results are the same everywhere."""
 
-    processes: PositiveInt = 1
+    processes: Annotated[int, AT_LEAST_1] = 1
     """Number of tasks (pairs, opponents, runs) at the same time."""
     ray: str | None = None
     """Address of a Ray cluster that does the work, auto or host:port (it needs the extra `ray`). Default: this
