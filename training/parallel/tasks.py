@@ -15,9 +15,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from importlib.util import find_spec
 from types import FrameType
-from typing import Annotated, Any
-
-from ...envs.core.options import AT_LEAST_1, Checked
+from typing import Any
 
 ENDING = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
 STOPPING = (signal.SIGINT, *ENDING)
@@ -95,14 +93,18 @@ class Task:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Workers(Checked):
+class Workers:
     """Where the work is done. The results are the same everywhere."""
 
-    processes: Annotated[int, AT_LEAST_1] = 1
+    processes: int = 1
     """Number of tasks (pairs, opponents, runs) at the same time."""
     ray: str | None = None
     """Address of a Ray cluster that does the work, auto or host:port (it needs the extra `ray`). Default: this
     machine."""
+
+    def __post_init__(self) -> None:
+        if self.processes < 1:
+            raise ValueError(f"processes={self.processes}: need a whole number, at least 1")
 
     def run(self, tasks: Sequence[Task], progress: Tick = ignore) -> list[Any]:
         """Run the tasks, and return their results in the order of the tasks.
@@ -184,13 +186,11 @@ def connect(address: str, cpus: int = 0) -> bool:
             socket.create_connection((host, int(port)), timeout=10).close()
         except OSError as error:
             raise ConnectionError(f"no Ray cluster answers at {address}: {error}") from None
+    # Without "local", Ray takes a cluster that runs on this machine, or that RAY_ADDRESS names.
+    own: dict[str, Any] = {} if address else {"num_cpus": max(cpus, os.cpu_count() or 1), "include_dashboard": False}
     # `ray.init` replaces the handler of SIGTERM; a run that gets SIGTERM is saved.
     with handled([signal.SIGTERM], signal.getsignal(signal.SIGTERM)):
-        if address:
-            ray.init(address=address, **common)
-        else:
-            # Without "local", Ray takes a cluster that runs on this machine, or that RAY_ADDRESS names.
-            ray.init("local", num_cpus=max(cpus, os.cpu_count() or 1), include_dashboard=False, **common)
+        ray.init(address or "local", **own, **common)
     return True
 
 
