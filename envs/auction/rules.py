@@ -127,7 +127,7 @@ def _first_price(n: int, low: float, noise: float, x: Floats, common: bool) -> F
 
 
 def _worth(n: int, low: float, high: float, noise: float, x: Floats, common: bool) -> tuple[Floats, Floats]:
-    """Return what the good is worth if x is also the highest signal of the others, and f/F at x given x.
+    """Return the value of the good if x is also the highest signal of the others, and f/F at x given x.
 
     With u = (x − C + ε) / 2ε, which is uniform from t to s given x, the others are below x with the chance u^(n−1).
     """
@@ -272,7 +272,7 @@ def resolve(table: Any) -> None:
 
 @compiled
 def takes_part(table: Any, seat: int) -> bool:
-    """Return whether the seat's bid may win, and is charged."""
+    """Return True if the seat's bid may win, and is charged."""
     return bool(table.bid[seat] >= table.reserve - CLOSE and (table.bid[seat] > 0.0 or table.entry_fee == 0.0))
 
 
@@ -296,7 +296,7 @@ def _highest(table: Any) -> int:
 
 @compiled
 def _gain(table: Any, seat: int, price: float) -> float:
-    """Return what the good is worth to a winner, minus what the seat pays; `price`: the highest losing bid."""
+    """Return the value of the good for a winner, minus the seat's payment; `price`: the highest losing bid."""
     paid = table.entry_fee
     if table.rule == ALL_PAY or (table.rule == FIRST_PRICE and table.won[seat]):
         paid += table.bid[seat]
@@ -307,7 +307,7 @@ def _gain(table: Any, seat: int, price: float) -> float:
 
 @compiled
 def worth(table: Any, seat: int) -> float:
-    """Return what the good is worth to a seat."""
+    """Return the value of the good for a seat."""
     if table.values == COMMON:
         return table.centre
     if table.values == AVERAGE:

@@ -235,7 +235,7 @@ def _bare(code: CodeType) -> CodeType:
 
 
 def _content(value: Any) -> Any:
-    """Return what a value is: of it the text is the same in every process."""
+    """Return a description of a value that is the same in every process."""
     if is_jitted(value):
         return value.py_func.__module__, value.py_func.__qualname__, _own(value.py_func)
     if isinstance(value, np.ndarray | np.generic):

@@ -155,7 +155,7 @@ class Layout(Immutable):
         return tuple(self._slices.values())
 
     def at(self, index: int) -> Element:
-        """Return what stands at an index of the flat vector: the path of its slice, its name, its meaning.
+        """Return the element at an index of the flat vector: the path of its slice, its name, its meaning.
 
         Args:
             index: from 0 to `size` - 1; a negative one counts from the end.

@@ -184,7 +184,7 @@ class Function(CPUDispatcher):
         self._compiler = _Joined(self.part)
 
     def get_overload(self, signature: Any) -> Any:
-        """Return what stands for the function in the code of its callers."""
+        """Return the name of the function in the code of its callers."""
         return self.part.get_overload(signature)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
@@ -196,7 +196,7 @@ class Function(CPUDispatcher):
         self._cache, self.part._cache = store(CompileResultCacheImpl), store(_PartOnDisk)
 
     def on_disk(self, signature: Any) -> bool:
-        """Return whether its machine code for a signature is on disk."""
+        """Return True if its machine code for a signature is on disk."""
         store, context = cast(Any, self._cache), cast(Any, self.targetctx)
         return bool(store.file(signature, context.codegen()).exists())
 
@@ -207,7 +207,7 @@ def packed(written: Any, code: Any) -> bytes:
 
 
 def compiling() -> bool:
-    """Return whether a function is being compiled."""
+    """Return True if a function is being compiled."""
     return bool(_lock.is_locked())
 
 
@@ -222,7 +222,7 @@ def direct(function: Called, *arguments: Any) -> Called:
 
 
 def on_cpu(context: Any) -> bool:
-    """Return whether code is made for the CPU, and not for a GPU."""
+    """Return True if code is made for the CPU, and not for a GPU."""
     return isinstance(context, CPUContext)
 
 

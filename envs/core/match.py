@@ -267,22 +267,26 @@ class Match:
             response = self.game.view.encode(self.table, action)
             messages = response.messages + self._action_messages(response.action)
             self._deliver(self.game.agents[self.turn], messages, record=False)
-        self._play(action)
+        self._do(action, 1)
 
     def play_move(self, move: Any) -> None:
         """Play a move of the acting seat that `View.parse` or `ActionGrid.decode` returned, and send no message."""
         self.game.rules.step(self.table, move)
-        self._play(LOOK)
+        self._do(LOOK, 1)
 
     def refresh(self) -> None:
         """Read the record again, after it was changed in another way than by an action index."""
         self._do(LOOK)
 
-    def _do(self, action: int) -> None:
+    def _do(self, action: int, decisions: int = 0) -> None:
         code = self._step(self._records, action, self.observed, self.mask, self._offsets)
         self.done, self.rewarded = code & DONE != 0, code & REWARDED != 0
         if not self.done:
             self.turn = code & 0xFFFF
+        if decisions:
+            self.decisions += decisions
+            if self._waits or self._sent:
+                self._waits, self._sent = 0, {}
 
     # Copies.
 
@@ -322,12 +326,6 @@ class Match:
         self._rewards = self.tables["rewards"][0, : self.game.seats]
 
     # Private.
-
-    def _play(self, action: int) -> None:
-        self._do(action)
-        self.decisions += 1
-        if self._waits or self._sent:
-            self._waits, self._sent = 0, {}
 
     def _barred(self, agent: str) -> ActionResult | None:
         if agent not in self.seats:

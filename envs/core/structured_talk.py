@@ -186,7 +186,7 @@ class StructuredTalk:
 
 
 def spoken(messages: Sequence[Message], agent: str, left: Any) -> int:
-    """Return how many messages `agent` has sent in this turn.
+    """Return the number of messages that `agent` has sent in this turn.
 
     Args:
         messages: the history, oldest first.

@@ -143,7 +143,7 @@ def tables_in(frame: int) -> int:
 
 @compiled
 def describes(frame: int, traits: int) -> bool:
-    """Return whether XLA asks for the function's properties, and answer: its interface is XLA's own, and its traits."""
+    """Answer, if XLA asks for the function's properties: its interface is XLA's own, and its traits. True: it asked."""
     extension = word(frame, EXTENSION)
     if extension == 0 or word(extension, 1) & 0xFFFFFFFF != METADATA:
         return False

@@ -110,7 +110,7 @@ def end(table: Any) -> End:
 
 
 def is_taken(small: float, large: float, most: int) -> NDArray[np.bool_]:
-    """Return whether subgame-perfect play takes after k pushes, for k from 0 to `most`: bool[most + 1].
+    """Return, for k pushes from 0 to `most`, True if subgame-perfect play takes then: bool[most + 1].
 
     To take after k pushes is worth `large` · 2^k. To push is worth what the other seat then leaves. So everybody takes
     at once if `large` ≥ 2 · `small`, and otherwise only after the last push.

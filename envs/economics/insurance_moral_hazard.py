@@ -220,7 +220,7 @@ CLOSE = 1e-4
 
 
 def values_of(parameter: NDArray[np.float64], contracts: NDArray[np.float64]) -> Values:
-    """Return what contracts, float64[N, 3], are worth. The columns are the premium and both transfers.
+    """Return the values of contracts, float64[N, 3]. The columns are the premium and both transfers.
 
     `parameter`: float64[P], the numbers that the payoffs depend on.
     """
@@ -258,7 +258,7 @@ def best_contract(game: Game, parameter: NDArray[np.float64] | None = None) -> N
 
 
 def worth(table: Any, kind: int, numbers: Any) -> Any:
-    """Return what the contracts are worth to the insurer, and the offered one to the insured that accepts it; without
+    """Return the value of contracts for the insurer, and of the offered one for the insured that accepts it; without
     a contract both get 0."""
     if kind == OFFER:
         return values_of(table.parameter, contracts_of(table)).insurer

@@ -97,7 +97,7 @@ def game(given: Ultimatum) -> Game:
 
 
 def _is_solved(given: Ultimatum, others: Sequence[tuple[float, float]]) -> bool:
-    """Return whether `equilibrium` is one: nobody learns another's value before the last offer."""
+    """Return True if `equilibrium` is one: nobody learns another's value before the last offer."""
     fixed = all(low == high for low, high in others)
     return len(set(others)) == 1 and (fixed or given.max_rounds == given.rounds == 1)
 

@@ -128,7 +128,7 @@ PREFLOP_BOARDS = 300
 
 
 def board_luck(tables: Any, boards: int = PREFLOP_BOARDS) -> NDArray[np.float64]:
-    """Return what seat 0 won by the cards of the board, in chips, with mean 0: float64[N]. Seat 1 lost as much.
+    """Return seat 0's winnings by the cards of the board, in chips, with mean 0: float64[N]. Seat 1 lost as much.
 
     Args:
         tables: records of two seats, one hand per episode, that have ended, shape (N,).

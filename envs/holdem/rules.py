@@ -364,7 +364,7 @@ def entry_seat(entry: int) -> int:
 
 @compiled
 def entry_kind(entry: int) -> int:
-    """Return how."""
+    """Return the kind of action, an index of `KINDS`."""
     return entry >> 4 & 3
 
 

@@ -72,7 +72,7 @@ def _count(tables: Any, mafia: bool, counts: Any, wholes: Any) -> None:
 
 @compiled
 def _there(table: Any, seat: int, day: int) -> bool:
-    """Return whether `seat` could vote, and be voted for, on `day`."""
+    """Return True if `seat` could vote, and be voted for, on `day`."""
     gone = table.eliminated_round[seat]
     return bool(gone == 0 or gone > day or (gone == day and table.voted_out[seat] == 1))
 

@@ -316,7 +316,7 @@ def _next_speaker(table: Any, seat: int) -> None:
 
 @compiled
 def _are_ready(table: Any) -> bool:
-    """Return whether more than half of the living have said nothing (`READY`) in a discussion round of today."""
+    """Return True if more than half of the living have said nothing (`READY`) in a discussion round of today."""
     ready = 0
     for seat in range(table.seats):
         said = False

@@ -136,7 +136,7 @@ def draw_preferences(table: Any, seat: int) -> None:
 
 @compiled
 def utility(table: Any, seat: int, outcome: int) -> float:
-    """Return what an outcome is worth to a seat, its reservation value not subtracted."""
+    """Return the value of an outcome for a seat, its reservation value not subtracted."""
     total = 0.0
     for k in range(table.issues):
         issue = table.issues - 1 - k

@@ -87,7 +87,7 @@ def deal(table: Any) -> None:
 
 
 def outcomes(table: Any) -> int:
-    """Return how many private values the next seat may have, or whether the event has to be decided."""
+    """Return the number of outcomes that chance has next: private values of a seat, or an event and its absence."""
     if table.turn >= 0 or table.done:
         return 0
     seat = not_dealt(table)

@@ -352,5 +352,5 @@ def sum_of(table: Any, phase: int) -> float:
 
 @compiled
 def is_visible(table: Any, phase: int, other: int, seat: int) -> bool:
-    """Return whether `seat` sees the number that `other` chose in a phase."""
+    """Return True if `seat` sees the number that `other` chose in a phase."""
     return other == seat or table.sealed[phase] == 0 or phase < table.phase

@@ -65,7 +65,7 @@ def begin(table: Any) -> None:
 
 @compiled
 def outcomes(table: Any) -> int:
-    """Return how many cards the next one is drawn from; 0: both are dealt."""
+    """Return the number of cards that the next one is drawn from; 0: both are dealt."""
     return 3 if table.card[0] < 0 else 2 if table.card[1] < 0 else 0
 
 

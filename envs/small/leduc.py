@@ -81,19 +81,19 @@ def begin(table: Any) -> None:
 
 @compiled
 def left(table: Any, rank: int) -> int:
-    """Return how many cards of a rank are still in the deck."""
+    """Return the number of cards of a rank in the deck."""
     return COPIES - (table.card[0] == rank) - (table.card[1] == rank) - (table.board == rank)
 
 
 @compiled
 def in_deck(table: Any) -> int:
-    """Return how many cards are still in the deck."""
+    """Return the number of cards in the deck."""
     return COPIES * len(RANKS) - (table.card[0] >= 0) - (table.card[1] >= 0) - (table.board >= 0)
 
 
 @compiled
 def outcomes(table: Any) -> int:
-    """Return how many ranks the card that is due can have; 0: none is due."""
+    """Return the number of ranks that the card that is due can have; 0: none is due."""
     if table.turn >= 0 or table.done:
         return 0
     ranks = 0
@@ -114,7 +114,7 @@ def rank_of(table: Any, outcome: int) -> int:
 
 @compiled
 def probability(table: Any, outcome: int) -> float:
-    """Return how likely the card that is due has the `outcome`-th rank that is still in the deck."""
+    """Return the probability that the card that is due has the `outcome`-th rank in the deck."""
     return left(table, rank_of(table, outcome)) / in_deck(table)
 
 

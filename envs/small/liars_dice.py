@@ -169,7 +169,7 @@ def begin(table: Any) -> None:
 
 @compiled
 def outcomes(table: Any) -> int:
-    """Return how many faces the die has that is due; 0: all are rolled."""
+    """Return the number of faces of the die that is due; 0: all are rolled."""
     return table.faces if table.turn < 0 and not table.done else 0
 
 
@@ -194,7 +194,7 @@ def reset(table: Any) -> None:
 
 @compiled
 def count(table: Any, face: int) -> int:
-    """Return how many dice count as `face`."""
+    """Return the number of dice that count as `face`."""
     counted = 0
     for k in range(2 * table.dice):
         counted += table.die[k] == face or (table.wild and table.die[k] == table.faces)

@@ -53,7 +53,7 @@ def shown_card(ranks: tuple[str, ...]) -> Slice:
 
 
 def hidden_card(ranks: tuple[str, ...]) -> list[Slice]:
-    """Return what the full encoder shows beside version 0: the other's card."""
+    """Return the slices of the full encoder beside those of version 0: the other's card."""
     return [shares("hidden.card", (len(ranks),), "the other's card, one-hot", axes=(ranks,))]
 
 
@@ -182,7 +182,7 @@ def card_text(table: Any, of: int, seat: int | None, ranks: tuple[str, ...]) -> 
 
 
 def gains(table: Any) -> str:
-    """Return what both have won as text."""
+    """Return the winnings of both as text."""
     return ", ".join(f"{name} {float(table.rewards[seat]):+g}" for seat, name in enumerate(AGENTS))
 
 

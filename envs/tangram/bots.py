@@ -189,7 +189,7 @@ def search(boards: Any, steps: int) -> tuple[int, int, int]:
 
 
 def filling(vertices: NDArray[np.int64], ends: NDArray[np.int64], steps: int) -> NDArray[np.int64] | None:
-    """Return how the seven pieces fill an outline, int64[7, 3] as in `Silhouette.solutions`; None: not found.
+    """Return the seven pieces that fill an outline, int64[7, 3] as in `Silhouette.solutions`; None: not found.
 
     Args:
         vertices: int64[VERTICES, 2], exact (see `lattice`), the bounding box from (0, 0).
@@ -338,7 +338,7 @@ def _advise(table: Any, plan: Any, boards: Any) -> int:
 
 @compiled
 def _planned(piece: int, shape: Any, plan: Any) -> bool:
-    """Return whether the plan has an equal piece there."""
+    """Return True if the plan has an equal piece there."""
     for other in range(7):
         if ALIKE[piece, other]:
             alike = True
@@ -381,7 +381,7 @@ def without(table: Any, pieces: tuple[int, ...], boards: Tables, passes: int = 0
 
 
 def completion(game: Game, table: Any, steps: int = COMPLETION_STEPS, passes: int = 0) -> Completion | None:
-    """Return how the figure of a table can be completed with the fewest pieces lifted; None if nothing is found.
+    """Return a completion of the figure of a table with the fewest pieces lifted; None if nothing is found.
 
     Args:
         game: tangram.
@@ -445,7 +445,7 @@ def _out_of_the_way(table: Any, piece: int) -> Iterator[Placement]:
 
 
 def _free(table: Any, piece: int, shape: NDArray[np.float64]) -> bool:
-    """Return whether no other piece on the board overlaps this shape."""
+    """Return True if no other piece on the board overlaps this shape."""
     others = (other for other in range(len(CORNERS)) if other != piece and table.on_board[other])
     return not any(geometry.collides(shape, table.vertices[other]) for other in others)
 
@@ -465,7 +465,7 @@ class TangramPlanning:
         self._board = game.tables(1)
 
     def key(self, table: Tables) -> bytes:
-        """Return what tells the position at one table (recarray of shape (1,)): figure, pieces and focus."""
+        """Return the key of the position at one table (recarray of shape (1,)): figure, pieces and focus."""
         return b"".join(table[name].tobytes() for name in ("outline", "ends", "vertices", "focus", "ray"))
 
     def unsettled(self, tables: Tables) -> NDArray[np.bool_]:

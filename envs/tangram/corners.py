@@ -227,7 +227,7 @@ def _find(table: Any, widest: int, found: Any) -> int:
 
 @compiled
 def _seen(table: Any, index: int) -> bool:
-    """Return whether an earlier piece has a vertex at the same point."""
+    """Return True if an earlier piece has a vertex at the same point."""
     x, y = _point(table, index)
     for piece in range((index - VERTICES) >> 2):
         if table.on_board[piece]:
@@ -315,7 +315,7 @@ def survey(table: Any) -> None:
 
 @compiled
 def _offered(table: Any, piece: int) -> bool:
-    """Return whether a piece is in the drawer, and its earlier twin is not."""
+    """Return True if a piece is in the drawer, and its earlier twin is not."""
     twin = TWIN[piece]
     return not table.on_board[piece] and (twin < 0 or table.on_board[twin])
 

@@ -248,7 +248,7 @@ def clear(lines: Any, count: int, forms: int, lifted: int, against: int) -> int:
 
 @compiled
 def _enters(form: int, ax: float, ay: float, bx: float, by: float) -> bool:
-    """Return whether the line from a to b enters a form, shrunk by `SHRINK` (Cyrus and Beck's clipping)."""
+    """Return True if the line from a to b enters a form, shrunk by `SHRINK` (Cyrus and Beck's clipping)."""
     enter, leave = 0.0, 1.0
     for side in range(_CORNERS[form]):
         start = _OUT[form, side, 0] * ax + _OUT[form, side, 1] * ay - _ALONG[form, side] + SHRINK

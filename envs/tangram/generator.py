@@ -55,7 +55,7 @@ def _along(piece: int, step: int, corner: int, halves: int, axis: int) -> int:
 
 @compiled
 def overlaps(shape: Any, shapes: Any, count: int) -> bool:
-    """Return whether a shape overlaps any of the first `count` of `shapes`."""
+    """Return True if a shape overlaps any of the first `count` of `shapes`."""
     hit = False
     for i in range(count):
         hit = hit or (gap(shape, shapes[i]) < -_TOUCH and gap(shapes[i], shape) < -_TOUCH)
@@ -188,7 +188,7 @@ def hidden(vertices: Any, ends: Any) -> float:
 
 @compiled
 def _fits(vertices: Any, ends: Any) -> bool:
-    """Return whether an outline (float64[V, 2] in u) is small enough and has no short edge."""
+    """Return True if an outline (float64[V, 2] in u) is small enough and has no short edge."""
     for i in range(ends[-1]):
         j = after(ends, i)
         if abs(vertices[i, 0]) > WIDEST / 2 or abs(vertices[i, 1]) > WIDEST / 2:

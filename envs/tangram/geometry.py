@@ -145,7 +145,7 @@ def gap(polygon: Any, other: Any) -> float:
 
 @compiled
 def depth(polygon: Any, other: Any) -> float:
-    """Return how far two convex polygons reach into each other: the shortest move that parts them.
+    """Return the depth of overlap of two convex polygons: the shortest move that parts them.
 
     Args:
         polygon: float64[n, 2], counter-clockwise.
@@ -159,13 +159,13 @@ def depth(polygon: Any, other: Any) -> float:
 
 @compiled
 def collides(polygon: Any, other: Any) -> bool:
-    """Return whether pieces overlap by more than `TOLERANCE`; touching pieces do not. Arguments as in `depth`."""
+    """Return True if pieces overlap by more than `TOLERANCE`; touching pieces do not. Arguments as in `depth`."""
     return gap(polygon, other) < -TOLERANCE and gap(other, polygon) < -TOLERANCE
 
 
 @compiled
 def on_board(polygon: Any) -> bool:
-    """Return whether a piece is on the board, its edges included, within `TOLERANCE`; if not, it hits BOUNDARY.
+    """Return True if a piece is on the board, its edges included, within `TOLERANCE`; if not, it hits BOUNDARY.
 
     A polygon with a vertex that is not finite is not on the board.
     """
@@ -198,7 +198,7 @@ def _left_of(right: float, up: float) -> int:
 
 @compiled
 def within(table: Any, x: float, y: float) -> bool:
-    """Return whether a point, on no edge of the outline, is inside the figure, by the number of edges to its right."""
+    """Return True if a point, on no edge of the outline, is inside the figure, by the number of edges to its right."""
     odd = False
     for i in range(table.ends[-1]):
         j = after(table.ends, i)

@@ -146,7 +146,7 @@ SEGMENTS = 64
 
 @compiled
 def _between(x: int, y: int, way: int, to_x: int, to_y: int) -> float:
-    """Return how far along direction `way` the point (x, y) lies from the origin, as a share of the edge to
+    """Return the distance along direction `way` of the point (x, y) from the origin, as a share of the edge to
     (to_x, to_y); −1 if it lies on no such edge.
     """
     if way % 4 == 0:
@@ -220,7 +220,7 @@ def boundary(edges: Any, count: int, segments: Any) -> int:
 
 @compiled
 def _before(vertices: Any, i: int, j: int) -> bool:
-    """Return whether vertex i is left of vertex j, or below it on the same vertical line."""
+    """Return True if vertex i is left of vertex j, or below it on the same vertical line."""
     if vertices[i, 0] != vertices[j, 0]:
         return value(vertices[i, 0]) < value(vertices[j, 0])
     return value(vertices[i, 1]) < value(vertices[j, 1])

@@ -208,7 +208,7 @@ def step(table: Any, move: Any) -> None:
 
 @compiled
 def _unmoved(table: Any) -> bool:
-    """Return whether the turn's piece is where it was before."""
+    """Return True if the turn's piece is where it was before."""
     piece = table.moved
     same = table.x[piece] == table.was[0] and table.y[piece] == table.was[1] and table.rotation[piece] == table.was[2]
     return bool(table.was_on_board and same)

@@ -196,10 +196,10 @@ def test_a_state_that_comes_too_late_does_not_take_the_turn_away():
 def test_a_hand_ends_once():
     host, seat, session = table()
     session.receive(host.state(seat))
-    _, ending = host.play(0)
-    assert [type(event) for event in session.receive(ending)] == [HandEnded]
-    assert [type(event) for event in session.receive(ending)] == [Note]
-    assert session.hands_played == 1
+    ending = json.loads(host.play(0)[1]) | {"results": [{"seat": seat, "won": 3}]}
+    [event] = session.receive(ending)
+    assert isinstance(event, HandEnded) and event.won == 3  # as the platform says, not as the stack does
+    assert [type(event) for event in session.receive(ending)] == [Note] and session.hands_played == 1
 
 
 def test_a_rejected_action_is_decided_again_and_then_played_safe():
@@ -646,12 +646,10 @@ def test_the_net_of_each_hand_is_the_change_of_the_stack():
     assert actions.count(0) > 10 and len(actions) > 300
 
 
-def state(*options, to_call=None, bets=(1, 2)):
+def state(*options, to_call=0, bets=(1, 2)):
     players = [messages.Player(seat=seat, stack=100, bet=bet, folded=False) for seat, bet in enumerate(bets)]
-    told = {} if to_call is None else {"to_call": to_call}
-    return GameState(
-        seq=1, hand=1, phase="preflop", board=[], pot=sum(bets), players=players, actions=list(options), **told
-    )
+    known = {"players": players, "actions": list(options), "to_call": to_call}
+    return GameState(seq=1, hand=1, phase="preflop", board=[], pot=sum(bets), **known)
 
 
 @pytest.mark.parametrize(
@@ -665,8 +663,8 @@ def state(*options, to_call=None, bets=(1, 2)):
     ],
 )
 def test_the_least_raise_is_never_above_the_largest(bounds, read):
-    option = Option(kind="raiseTo", min=bounds[0], max=bounds[1])
-    assert read_offers(state(option), 0)[0] == [Offer("raiseTo", read[0], read[1])]
+    offers, _ = read_offers(state(Option(kind="raiseTo", min=bounds[0], max=bounds[1])), 0)
+    assert offers == [Offer("raiseTo", *read)]
 
 
 @pytest.mark.parametrize(
@@ -680,6 +678,7 @@ def test_the_least_raise_is_never_above_the_largest(bounds, read):
         (Option(kind="call"), {"bets": ()}, 0, 1),
         (Option(kind="call"), {"to_call": 0, "bets": (2, 6)}, 0, 4),
         (Option(kind="check"), {"to_call": 5}, 0, 0),
+        (Option(kind="fold"), {"bets": ()}, 0, 0),
     ],
 )
 def test_the_price_is_the_platforms_else_what_is_owed_by_the_bets(call, more, seat, price):

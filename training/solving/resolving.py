@@ -83,7 +83,7 @@ class _Solution(NamedTuple):
     strategy: NDArray[np.float32]
 
     def chances(self, num_actions: int) -> Floats:
-        """Return how likely each action index is with each pair of hole cards, float64[1326, A]."""
+        """Return the probability of each action index with each pair of hole cards, float64[1326, A]."""
         chances = np.zeros((len(HOLDINGS), num_actions))
         chances[np.ix_(self.hands, self.actions)] = (
             self.strategy.T / self.strategy.sum(axis=0, dtype=np.float64)[:, None]
@@ -139,7 +139,7 @@ class HoldemResolving:
         self._solutions: dict[bytes, _Solution | None] = {}  # by the hand until then; None: as the policy plays
 
     def strategy(self, table: Any, left: Callable[[], float]) -> NDArray[np.float64] | None:
-        """Return how likely each action index of the acting seat is in the solution, float64[A].
+        """Return the probability of each action index of the acting seat in the solution, float64[A].
 
         Args:
             table: the record, as complete as `View.load` makes it.
@@ -376,7 +376,7 @@ class HoldemResolving:
 
 
 def _key(table: Any) -> bytes:
-    """Return what tells a replayed hand from others: all but the cards that are not open."""
+    """Return the key of a replayed hand: all but the cards that are not open."""
     public = table.copy()
     public.cards[:] = -1
     public.board[int(table.board_count) :] = -1
@@ -458,7 +458,7 @@ class ResolvingPolicy:
     def probabilities_on(
         self, table: Any, hands: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
     ) -> NDArray[np.float64]:
-        """Return how likely it plays each action at a table with each of some private hands: float64[M, A].
+        """Return the probability of each action at a table with each of some private hands: float64[M, A].
 
         This is for measures: it takes no account of `seconds`.
 

@@ -650,7 +650,7 @@ class SampledSolver:
         self._state.latest[start : start + strategies.size] = 0
 
     def greedy_values(self, seat: int, deals: int) -> NDArray[np.float64]:
-        """Return what a seat wins in new deals, in the unit of the payoffs: float64[deals].
+        """Return a seat's winnings in new deals, in the unit of the payoffs: float64[deals].
 
         It takes the action with the greatest regret, or a random one where none came; the other seat has its present
         strategy. A deal has all its hands, so that its value is a mean over many pairs of hands.
@@ -691,7 +691,7 @@ class SampledSolver:
         return float(regret_sum(self.nodes, self.deals.rows, self.regrets) / total)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return what a checkpoint holds."""
+        """Return the contents of a checkpoint."""
         each = {name: getattr(self._state, name) for name in NUMBERS}
         return {"iterations": np.array(self.iterations), **each}
 

@@ -536,7 +536,7 @@ def hand_values(tree: Betting, player: int, others: Floats, strategy: Rows, best
 
 
 def mean_value(tree: Betting, player: int, ranges: Floats, strategy: Rows, best: bool) -> float:
-    """Return what a player wins on average with the weights of both, float64[2, H], in chips; see `hand_values`."""
+    """Return a player's mean winnings with the weights of both, float64[2, H], in chips; see `hand_values`."""
     mine, others = ranges[player], ranges[1 - player]
     by_card = np.bincount(tree.nodes.cards.ravel(), np.repeat(others, 2), 52)
     opposed = others.sum() - by_card[tree.nodes.cards].sum(axis=1) + others  # the hands without a card of it

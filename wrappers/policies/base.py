@@ -76,7 +76,7 @@ class TrainedFor(msgspec.Struct, frozen=True, kw_only=True):
         return game
 
     def difference(self, game: Game) -> str:
-        """Return how version and options of `game` differ from the training, as text; empty: no difference.
+        """Return the differences of version and options of `game` from the training, as text; empty: no difference.
 
         >>> TrainedFor.of(make_game("holdem", seats=2)).difference(make_game("holdem", seats=3, ante=1))
         'holdem-v0 with seats=2, ante=0; it plays with seats=3, ante=1'
@@ -107,7 +107,7 @@ def read_settings(file: Path) -> dict[str, Any]:
 
 
 def of_settings(settings: Mapping[str, Any]) -> TrainedFor:
-    """Return what a run with these settings was trained for.
+    """Return the game, options and encoder of a run with these settings.
 
     Args:
         settings: the content of its ``config.toml``, of this version or an earlier one. TOML has no None: the options
@@ -199,7 +199,7 @@ def _archive(file: BinaryIO, most: int) -> ZipFile:
 
 
 def _numbers(archive: ZipFile, part: ZipInfo) -> int:
-    """Return how many numbers an array has, of at least four bytes each, by its header.
+    """Return the number of numbers of an array, of at least four bytes each, by its header.
 
     Raises:
         ValueError: if the array is not as large as the header says, or holds objects.
@@ -333,7 +333,7 @@ class LearnedPolicy:
         return actions
 
     def _arrays(self) -> dict[str, Any]:
-        """Return what was trained for, as an array by name, for a file."""
+        """Return the game, options and encoder as arrays by name, for a file."""
         about = self.trained_for
         return {} if about is None else {"trained_for": np.array(msgspec.json.encode(about).decode())}
 

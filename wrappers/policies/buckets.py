@@ -284,7 +284,7 @@ def texture(board: Any, count: int) -> int:
 
 @compiled
 def place_of(edges: Any, equity: float) -> int:
-    """Return how many of the rising edges are at most `equity`."""
+    """Return the number of the rising edges that are at most `equity`."""
     low, high = 0, len(edges)
     while low < high:
         middle = (low + high) // 2
@@ -328,7 +328,7 @@ DIGEST = 3472231984
 
 
 def rows_of(buckets: Buckets) -> NDArray[np.int64]:
-    """Return how many buckets each street has: int64[4]."""
+    """Return the number of buckets of each street: int64[4]."""
     flop, turn, river = (TEXTURES * (len(edges) + 1) for edges in buckets.equities)
     return np.array([POCKETS, 2 * flop, 2 * turn, river])
 
