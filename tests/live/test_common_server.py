@@ -19,7 +19,7 @@ from aiohttp import WSMsgType, web
 from floods.floods import watching
 from live.poker_client import Client, hosting
 from parlour.envs import Action, AgentResponse
-from parlour.wrappers.live.common import client, limits
+from parlour.wrappers.live.common import clock, limits
 from parlour.wrappers.live.common import server as server_module
 from parlour.wrappers.live.common.client import next_message, open_websocket, receive
 from parlour.wrappers.live.common.clock import Room
@@ -576,7 +576,7 @@ SILENCE = 0.1
 
 @pytest.fixture
 def short_silence(monkeypatch):
-    monkeypatch.setattr(client, "HEARTBEAT", SILENCE)
+    monkeypatch.setattr(clock, "HEARTBEAT", SILENCE)
 
 
 async def test_a_silent_client_that_answers_pings_keeps_its_connection(short_silence):

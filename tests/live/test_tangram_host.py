@@ -14,7 +14,7 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse, MessageIntent
 from parlour.envs.core.match import Match
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.common import client
+from parlour.wrappers.live.common import clock
 from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent import TangramAgentServer
 from parlour.wrappers.live.tangram.host import Person, TangramHost, TangramHostSession, TurnEnded
@@ -219,7 +219,7 @@ SLOW = Program(lambda state: time.sleep(0.5) or AgentResponse(FINISH))
 
 
 async def test_a_person_may_think_for_longer_than_the_agent_waits_for_a_pong(monkeypatch):
-    monkeypatch.setattr(client, "HEARTBEAT", 0.1)
+    monkeypatch.setattr(clock, "HEARTBEAT", 0.1)
     agent = PolicyAgent(GAME, make_policy("random", GAME, seed=1))
     async with TangramAgentServer(agent, GAME) as server:
         (played,) = await TangramHost(GAME, SLOW, server.url).play(1, seed=1)

@@ -216,27 +216,24 @@ logger = logging.getLogger(__name__)
 
 
 class SafeMatchLog:
-    """The match log of a live agent or a host. It is false without a log. Write from the event loop only.
+    """The match log of a live agent or a host. Write from the event loop only.
 
-    Args:
-        log: the log to write; None: no log.
+    Attributes:
+        target: the log to write; None: no log, or no longer.
     """
 
     def __init__(self, log: MatchLog | None) -> None:
-        self._log = log
-
-    def __bool__(self) -> bool:
-        return self._log is not None
+        self.target = log
 
     def write(self, kind: str, **fields: Any) -> None:
         """Write a line, if there is a log. A line that cannot be written is left out; a full disk ends the log."""
-        if self._log is None:
+        if self.target is None:
             return
         try:
-            self._log.write(kind, **fields)
+            self.target.write(kind, **fields)
         except OSError as error:
             logger.warning("the match log ends here: %s", error)
-            self._log = None
+            self.target = None
         except (ValueError, TypeError, RecursionError) as error:
             logger.warning("a %s is left out of the match log: %s", kind, describe_error(error))
 

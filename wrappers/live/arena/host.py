@@ -663,7 +663,7 @@ class ArenaHost(Server):
         Raises:
             ValueError: if it is no agent, or its id is taken, not 1 to 64 printable characters, or a word of the game.
         """
-        return self._enter(LocalPlayer(agent, notes=bool(self._log)))
+        return self._enter(LocalPlayer(agent, notes=self._log.target is not None))
 
     def add_remote(self, agent_id: str, endpoint: str) -> str:
         """Add an agent over HTTP; raises the errors of `add`."""

@@ -14,9 +14,10 @@ from types import SimpleNamespace
 from typing import Any, Protocol, TypeVar
 
 import aiohttp
-import msgspec
-from aiohttp import WSMsgType, web
+from aiohttp import WSMsgType
 from yarl import URL
+
+from .clock import receive
 
 logger = logging.getLogger(__name__)
 
@@ -193,33 +194,6 @@ async def open_websocket(
         return await http.ws_connect(url, autoping=False, max_msg_size=most_bytes, timeout=closing)
 
 
-HEARTBEAT = 30.0
-"""Seconds of silence after which a peer is pinged. One that is silent for as long again is lost."""
-
-
-async def receive(
-    socket: web.WebSocketResponse | aiohttp.ClientWebSocketResponse, seconds: float | None = None
-) -> aiohttp.WSMessage:
-    """Return the next message of a WebSocket that was opened with ``autoping=False``, pings and pongs included.
-
-    Args:
-        socket: the WebSocket.
-        seconds: seconds of silence before a ping, and after it; None: `HEARTBEAT`.
-
-    Raises:
-        ConnectionError: if the peer does not answer the ping, or cannot be pinged.
-    """
-    seconds = HEARTBEAT if seconds is None else seconds
-    try:
-        return await socket.receive(timeout=seconds)
-    except TimeoutError:
-        await socket.ping()
-    try:
-        return await socket.receive(timeout=seconds)
-    except TimeoutError:
-        raise ConnectionError(f"the peer has not answered a ping for {seconds:g} s") from None
-
-
 async def next_message(socket: aiohttp.ClientWebSocketResponse, seconds: float | None = None) -> str | bytes | None:
     """Return a server's next text or bytes; None when the connection has ended, or the server is lost.
 
@@ -333,22 +307,3 @@ async def request_json(
                 raise TryAgain(f"the server's answer cannot be read: {str(error)[:100]}") from None
 
     return await retry(attempt, backoff)
-
-
-class Unknown(msgspec.Struct):
-    """A message that could not be read: its ``type`` ("" if it has none) and the reason in words."""
-
-    type: str
-    reason: str
-
-
-def decoded(data: Any, convert: Callable[[Any], Any]) -> Any:
-    """Return a peer's message, text, bytes or parsed JSON, as read by `convert`; else `Unknown`. Never raises."""
-    tag = ""
-    try:
-        fields = msgspec.json.decode(data) if isinstance(data, (str, bytes, bytearray)) else data
-        if isinstance(fields, dict) and isinstance(fields.get("type"), str):
-            tag = fields["type"]
-        return convert(fields)
-    except (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError) as error:
-        return Unknown(tag, str(error) or type(error).__name__)

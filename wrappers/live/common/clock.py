@@ -1,4 +1,4 @@
-"""The clock of all hosts and agents: deadlines of answers, and the `Room` of what a host's session waits for."""
+"""The clock of all hosts and agents: deadlines of answers, pings, and the `Room` of what a host's session waits for."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Iterable
@@ -6,6 +6,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
+
+import aiohttp
+from aiohttp import web
 
 Due = TypeVar("Due", bound=Hashable)
 Message = TypeVar("Message")
@@ -16,6 +19,33 @@ class Outgoing(NamedTuple, Generic[Message]):
 
     receiver: Any
     message: Message
+
+
+HEARTBEAT = 30.0
+"""Seconds of silence after which a peer is pinged. One that is silent for as long again is lost."""
+
+
+async def receive(
+    socket: web.WebSocketResponse | aiohttp.ClientWebSocketResponse, seconds: float | None = None
+) -> aiohttp.WSMessage:
+    """Return the next message of a WebSocket that was opened with ``autoping=False``, pings and pongs included.
+
+    Args:
+        socket: the WebSocket.
+        seconds: seconds of silence before a ping, and after it; None: `HEARTBEAT`.
+
+    Raises:
+        ConnectionError: if the peer does not answer the ping, or cannot be pinged.
+    """
+    seconds = HEARTBEAT if seconds is None else seconds
+    try:
+        return await socket.receive(timeout=seconds)
+    except TimeoutError:
+        await socket.ping()
+    try:
+        return await socket.receive(timeout=seconds)
+    except TimeoutError:
+        raise ConnectionError(f"the peer has not answered a ping for {seconds:g} s") from None
 
 
 @dataclass

@@ -38,6 +38,25 @@ def tell(what: str, watch: Callable[..., Any], /, *args: Any, **fields: Any) -> 
         logger.exception("who watches failed at %s", what)
 
 
+class Unknown(msgspec.Struct):
+    """A message that could not be read: its ``type`` ("" if it has none) and the reason in words."""
+
+    type: str
+    reason: str
+
+
+def decoded(data: Any, convert: Callable[[Any], Any]) -> Any:
+    """Return a peer's message, text, bytes or parsed JSON, as read by `convert`; else `Unknown`. Never raises."""
+    tag = ""
+    try:
+        fields = msgspec.json.decode(data) if isinstance(data, (str, bytes, bytearray)) else data
+        if isinstance(fields, dict) and isinstance(fields.get("type"), str):
+            tag = fields["type"]
+        return convert(fields)
+    except (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError) as error:
+        return Unknown(tag, str(error) or type(error).__name__)
+
+
 def plain(value: Any) -> Any:
     """Return a value of any type as plain data.
 
@@ -385,7 +404,7 @@ class Player:
         def asked() -> tuple[Any, dict[str, Any]]:  # in one call, so that another turn cannot change the thoughts
             call_optional(self._agent, "set_seconds_left", None if deadline is None else deadline.ends_at - clock())
             answer = turn.ask(self._agent)
-            return answer, safe_thoughts(lambda: thoughts(self._agent)) if self._notes or self.log else {}
+            return answer, safe_thoughts(lambda: thoughts(self._agent)) if self._notes or self.log.target else {}
 
         return await self.call(asked, deadline=deadline)  # type: ignore[no-any-return]
 
@@ -420,7 +439,7 @@ class Player:
     def record(self, turn: Turn, played: Played) -> None:
         """Count a turn, with a warning where the safe action replaced the answer, and log it."""
         played.count(self.statistics, turn)
-        if self.log and (state := turn.logged()) is not None:
+        if self.log.target and (state := turn.logged()) is not None:
             notes = turn.notes(played.thoughts) if played.problem is None else {"replaced": played.problem}
             line = {**turn.fields, "turn_state": state, "response": played.response}
             kept = {name: note for name, note in notes.items() if name not in (*line, "kind")}

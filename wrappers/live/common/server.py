@@ -32,7 +32,8 @@ from yarl import URL
 
 from ....envs.core.options import ABOVE_0, AT_LEAST_1, Checked, SecondsOr0, whole
 from . import limits
-from .client import OPENED, receive
+from .client import OPENED
+from .clock import receive
 from .database import Database
 from .limits import PROXIES, Pace, Places, client_of, peer_of
 

@@ -748,7 +748,7 @@ class MafiaAgents(Player):
         agent.winner = turn.context.winner
         if isinstance(turn.info, wire.PrivateInfo):
             agent.private = turn.info.kept()
-        if self.log:
+        if self.log.target:
             # What the agent sees, before it can change it; none for an agent that is none of the players, for example.
             with contextlib.suppress(ValueError, TypeError, LookupError):
                 turn.seen = turn_state(turn.agent_id, turn.context, agent.private)
@@ -762,7 +762,7 @@ class MafiaAgents(Player):
         shown = turn.context, info
         answer = await ask(agent.called, turn.method, shown, role=role, deadline=deadline, take=turn.take)
         turn.replaced = turn.replaced or replacement(agent.policy)
-        return answer, safe_thoughts(lambda: thoughts(agent.policy)) if self.log else {}
+        return answer, safe_thoughts(lambda: thoughts(agent.policy)) if self.log.target else {}
 
     def record(self, turn: Turn, played: Played) -> None:
         """See `Player`. A thought is kept for the decision after it."""

@@ -39,7 +39,6 @@ from ..common.client import (
     Link,
     LiveError,
     TryAgain,
-    Unknown,
     describe_connection_error,
     http_client,
     next_message,
@@ -47,7 +46,7 @@ from ..common.client import (
     read_json,
     retry,
 )
-from ..common.player import AgentStatistics, Codec, Note, Over, Played, Player, Turn, run
+from ..common.player import AgentStatistics, Codec, Note, Over, Played, Player, Turn, Unknown, run
 from . import messages
 from .messages import Choice, GameState, UnreadTurn
 from .table_tracker import TableTracker, owed, read_offers, safe_kind

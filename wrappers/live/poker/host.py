@@ -44,11 +44,10 @@ from ....envs.holdem import game as holdem
 from ....envs.holdem import rules, view
 from ....envs.holdem.hands import card_name
 from ....envs.holdem.table import FOLD, KINDS, PHASES
-from ..common.client import Unknown
 from ..common.clock import Deadline, Outgoing, Room
 from ..common.database import IN_MEMORY, Database, SaveError
 from ..common.limits import NAMES, Pace, Places, bearer_token, client_of, hashed, lacks_token, problem_of
-from ..common.player import tell
+from ..common.player import Unknown, tell
 from ..common.server import BadBody, Connection, ConnectionLimits, Server, ServerSettings, read_struct
 from . import messages
 from .messages import Error

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from ..common.client import Unknown, decoded
+from ..common.player import Unknown, decoded
 
 REAL_MONEY = "REAL_MONEY"
 """Our own code, for a table that plays for real money without our leave."""

@@ -56,9 +56,8 @@ from ....envs.tangram.view import BoardPiece, DrawerPiece, Moved, Place, Tangram
 from ...agents.base import Agent, call_optional
 from ...agents.schemas import fitted
 from ...logs.match_log import MatchLog, SafeMatchLog, escaped
-from ..common.client import Unknown
 from ..common.clock import CountsMatches
-from ..common.player import AgentStatistics, Codec, Note, Played, Player, Turn, read_response, run
+from ..common.player import AgentStatistics, Codec, Note, Played, Player, Turn, Unknown, read_response, run
 from ..common.server import Connection, ConnectionLimits, Served, Server, ServerSettings
 from . import messages
 from .messages import Chat, ChatRequest, Error, Finish, Play, PlayFeedback, PlayRequest, State

@@ -31,9 +31,9 @@ from ...agents.answers import parse_typed
 from ...agents.base import Agent
 from ...agents.human import HumanAgent
 from ...logs.match_log import MatchLog, SafeMatchLog, describe_error, escaped
-from ..common.client import Backoff, Link, Unknown, http_client, next_message, open_websocket, retry
+from ..common.client import Backoff, Link, http_client, next_message, open_websocket, retry
 from ..common.clock import Deadline
-from ..common.player import Player
+from ..common.player import Player, Unknown
 from . import messages
 from .agent import now
 from .messages import Chat, ChatRequest, Dialect, Error, Finish, GameMessage, Play, PlayFeedback, PlayRequest, State

@@ -20,7 +20,7 @@ from msgspec import Struct
 from ....envs.tangram.lattice import BOARD, PIECES, RASTER
 from ....envs.tangram.view import BoardPiece, DrawerPiece
 from ...logs.match_log import escaped
-from ..common.client import Unknown, decoded
+from ..common.player import Unknown, decoded
 
 BOUNDARY = "BOUNDARY"
 """The entry of a piece's `collisions` for the edge of the board."""
