@@ -6,6 +6,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from itertools import count, cycle
@@ -33,6 +34,7 @@ from ...wrappers.live.poker.agent import ClientSettings, Monitoring, PlayLength,
 from ...wrappers.logs.match_log import describe_error
 from ...wrappers.policies.base import LearnedPolicy
 from ..evaluation.duplicate import RunningScore
+from ..learning.run_folder import locked
 from ..runs.config import platform_presets, preset_options
 from ..terminal.console import Console
 from . import arguments, lookup
@@ -290,7 +292,7 @@ def deploy_poker(
 
     if run == lookup.HUMAN:
         live = replace(live, status_every=0.0)  # status lines would be in the person's way
-    with supervised(live, console) as supervisor:
+    with nullcontext() if where.state is None else locked(where.state), supervised(live, console) as supervisor:
         table = lookup.game_with("holdem", seats=MOST_SEATS)
         if run not in ("random", lookup.LLM, *table.bots):
             table = lookup.game_with("holdem", seats=2)

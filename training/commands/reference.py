@@ -334,12 +334,6 @@ def _show(facts: dict[str, Any], deals: int, pool: ratings.Pool, page: Path) -> 
         console.print(f"ended at {facts['deals']:,} of {deals:,} deals; the same command goes on", markup=False)
 
 
-LINES = 10
-"""Lines of the best response that are printed: those where it wins most."""
-ROUND = 2
-"""The fewest deals of an interval."""
-
-
 def evaluate_model(
     chosen: GameArguments,
     *,
@@ -382,7 +376,7 @@ def evaluate_model(
         except KeyboardInterrupt:
             problem = "stopped"
     each = {name: ratings.score(results[[number]], ratings.unit_of(game)) for number, name in enumerate(names)}
-    scores = {name: one for name, one in each.items() if one.deals >= ROUND}
+    scores = {name: one for name, one in each.items() if one.deals > 1}
     models = {agent: one for agent, one in models.items() if one.decisions}
     record = {"policy": LLM, "game": game.id, "options": dict(game.options), **llm.facts(), "seed": report.seed}
     record["results"] = [{"against": name, **one.to_dict()} for name, one in scores.items()]
@@ -437,7 +431,7 @@ def exploit_model(
         survey = _asked(survey, samples, parallel, kept)
         seconds = perf_counter() - began
         facts = {**llm.facts(), **worth(survey, kept, report.seed), **answered(survey, kept, seconds)}
-    facts["best_response"] = best_lines(survey, kept, LINES)
+    facts["best_response"] = best_lines(survey, kept, 10)
     report.show(facts, *_shown(facts))
 
 
@@ -458,7 +452,7 @@ def _asked(survey: Survey, samples: int | None, parallel: int, answers: AnswerFi
         done = sum(survey.is_answered(number, answers) for number in range(len(survey.questions)))
         kept = f"{done} of {len(survey.questions)} information sets are measured, in {answers.path}"
         why = f"{error}; " if isinstance(error, ModelError) else ""
-        print(f"parlour evaluate exploit: {why}{kept}; the same command asks for the rest", file=sys.stderr)
+        print(f"parlour evaluate exploit-model: {why}{kept}; the same command asks for the rest", file=sys.stderr)
         if isinstance(error, ModelError):
             raise SystemExit(TRY_AGAIN) from None
         raise

@@ -26,6 +26,7 @@ import aiohttp
 import msgspec
 from yarl import URL
 
+from ....envs.core.files import replacing
 from ....envs.core.options import AT_LEAST_0, NO_LIMIT, Checked, SecondsOr0, seconds
 from ....envs.core.turn_state import Action, AgentResponse, TurnState
 from ....envs.holdem.view import STREETS, allowed
@@ -715,8 +716,9 @@ class PokerRestClient:
         if self.request.state is not None:
             kept = _Kept(str(self.address), self.api_key, self.agent_id, self.table, None if url is None else str(url))
             try:
-                with open(os.open(self.request.state, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-                    file.write(msgspec.json.encode(kept))
+                with replacing(self.request.state) as unfinished:
+                    unfinished.touch(0o600)
+                    unfinished.write_bytes(msgspec.json.encode(kept))
             except OSError as error:
                 logger.warning("cannot keep the seat in %s: %s", self.request.state, error.strerror)
 
@@ -763,9 +765,8 @@ class PokerRestClient:
             agent = await self._call("v1/agents", {} if self.request.name is None else {"name": self.request.name})
             self.api_key, self._key_works = _text(agent, "api_key"), True
             self.agent_id = agent.get("agent_id")
-        wish: dict[str, Any] = {"client_protocol_version": messages.PROTOCOL_VERSION}
-        if self.request.seat is not None:
-            wish["preferred_seat"] = self.request.seat
+        seat = {} if self.request.seat is None else {"preferred_seat": self.request.seat}
+        wish = {"client_protocol_version": messages.PROTOCOL_VERSION, **seat}
         where = "auto-join" if self.table is None else f"{self.table}/join"
         if self.table is not None:
             self._check_money(await self._call(f"v1/tables/{self.table}"))

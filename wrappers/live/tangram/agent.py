@@ -713,8 +713,7 @@ class TangramAgentSession(Codec):
         self._shapes = self._board.convention.shapes  # which learns them
         self._chats: deque[Message] = deque(maxlen=CHATS_KEPT)
         self._chat_count = 0
-        self._gap = 0.0  # between pieces, as observed in the game
-        self._trial = 0.0  # the gap of the play under way
+        self._gap = self._trial = 0.0  # between pieces, as observed in the game; of the play under way
         self._decision = 0  # number of the decision; answers to old ones are not sent
         self._open = False  # whether the decision has no answer yet
         self._moved: str | None = None  # in this turn
