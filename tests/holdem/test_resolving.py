@@ -263,6 +263,7 @@ def test_after_a_solution_was_played_the_own_range_follows_from_it():
     table = on_street(HEADS_UP, TURN)
     seat, resolving = int(table.turn), HoldemResolving(HEADS_UP, Uniform(), iterations=20)
     chances = resolving.strategies(table, endless)
+    assert all(kept.strategy.base is None for kept in resolving._solutions.values())  # not the whole solution
     while table.phase == TURN or table.turn != seat:
         HEADS_UP.rules.play(table, CALL_ACTION)
     then = resolving.solve(table, endless)
@@ -277,8 +278,7 @@ def test_a_river_is_solved_from_its_first_node_with_the_moves_that_were_made():
     """The range with which the other player comes to the river does not follow from what it bets there."""
     first, second = on_street(HEADS_UP, RIVER), on_street(HEADS_UP, RIVER)
     policy = make_policy("zoo:holdem", HEADS_UP, seed=1)
-    seat = int(first.turn)
-    amount = int(HEADS_UP.rules.decode(second, LEAST_RAISE).amount) + 1  # of no action index
+    seat, amount = int(first.turn), int(HEADS_UP.rules.decode(second, LEAST_RAISE).amount) + 1  # of no action index
     HEADS_UP.rules.step(second, Move(RAISE, amount))
     resolving = HoldemResolving(HEADS_UP, policy, iterations=1)
     before, after = resolving.solve(first, endless), resolving.solve(second, endless)

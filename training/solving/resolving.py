@@ -226,7 +226,8 @@ class HoldemResolving:
             children = slice(int(nodes.first[node]), int(nodes.first[node] + nodes.count[node]))
             key = _key(tree.tables[node])
             self._solutions.pop(key, None)
-            self._solutions[key] = _Solution(tree.hands, tree.action[children], solved.solution[children])
+            # Copies: a view would keep the whole solution, 40 MB of a turn.
+            self._solutions[key] = _Solution(tree.hands, tree.action[children].copy(), solved.solution[children].copy())
         while len(self._solutions) > REMEMBERED:
             del self._solutions[next(iter(self._solutions))]
 
