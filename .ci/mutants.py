@@ -59,6 +59,7 @@ TESTS = {
     "tests/live/test_poker_agent.py",
     "wrappers/live/poker/host.py": "tests/live/test_poker_host_session.py tests/live/test_poker_both_ends.py "
     "tests/live/test_poker_host.py",
+    "wrappers/live/arena/host.py": "tests/live/test_arena_host.py",
     "wrappers/live/arena/*": "tests/live/test_arena_session*.py -k 'not (tangram or mafia or holdem)'",
     "wrappers/live/mafia/host.py": "tests/live/test_mafia_host*.py tests/live/test_mafia_session.py",
     "wrappers/live/mafia/*": "tests/live/test_mafia_session.py tests/live/test_mafia_service.py "

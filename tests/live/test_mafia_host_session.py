@@ -9,7 +9,7 @@ from parlour.envs import game
 from parlour.envs.mafia.view import log
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent import MafiaLimits, night_targets, vote_targets
-from parlour.wrappers.live.mafia.host import Fault, MafiaHostSession
+from parlour.wrappers.live.mafia.host import ActionTaken, Fault, MafiaHostSession
 from parlour.wrappers.live.mafia.messages import turn_state
 
 
@@ -348,11 +348,7 @@ def test_a_night_action_is_asked_for_as_often_as_the_limits_say_then_drawn_from_
 ILLEGAL = {
     "oneself": (lambda context, info: {"actionType": kind(info), "targetId": info.self.id}, "p1", "agent itself"),
     "unknown": (lambda context, info: {"actionType": kind(info), "targetId": "p99"}, "p99", "no player 'p99'"),
-    "dead": (
-        lambda context, info: {"actionType": kind(info), "targetId": dead(context)},
-        lambda context: dead(context),
-        None,
-    ),
+    "dead": (lambda context, info: {"actionType": kind(info), "targetId": dead(context)}, lambda one: dead(one), None),
     "wrong types": (lambda context, info: {"actionType": "KILL", "targetId": ["p2"]}, 5, None),
     "no answer": (lambda context, info: None, None, None),
     "objects": (lambda context, info: object(), object(), None),
@@ -392,6 +388,9 @@ def test_illegal_answers_are_replaced(case, role):
     assert len(voted) == sum(call.method == "vote" and call.seat == 0 for call, _, _ in driver.made)
     cast = [vote for vote in driver.events("VOTE_CAST") if vote["voterId"] == "p1"]
     assert all(vote["targetId"] is None for vote in cast)
+    assert all(one["eliminatedPlayerId"] is None for one in driver.events("VOTE_RESULT"))
+    acted = [one for one in driver.happened if isinstance(one, ActionTaken) and one.action.action_type == "vote"]
+    assert {one.replaced is None for one in acted} == {True, not voted}  # the others' votes are their own
 
 
 def test_wrong_players_are_told():
