@@ -168,7 +168,7 @@ def load(blank: Tables, talk: StructuredTalk, state: TurnState) -> tuple[Tables,
 
 
 def _load_total(table: Any, total: float) -> None:
-    """Take the size of the pie; of another size than the game's, whatever is measured in it grows with it."""
+    """Take the size of the pie. If it differs from the game's, all amounts are scaled."""
     if total <= 0:
         raise ValueError(f"a pie of {total:g}: it must be above 0")
     if total != table.total:

@@ -20,7 +20,7 @@ _NOT_THEIRS = (*_OURS, *map(sysconfig.get_path, ("stdlib", "platstdlib", "pureli
 
 @contextmanager
 def blaming(what: str, but: type[Exception] | tuple[()] = ()) -> Iterator[None]:
-    """Make of each error of a user's code, `but` those of a type, a ValueError: what went wrong, and the error."""
+    """Turn errors of a user's code, `but` those of a type, into a ValueError: what went wrong, and the error."""
     try:
         yield
     except but:

@@ -24,7 +24,7 @@ _closed: ContextVar[bool] = ContextVar("_closed", default=False)
 
 @contextmanager
 def no_files() -> Iterator[None]:
-    """Within this context `opened` opens nothing: what is read is the options of a policy, a run or a log."""
+    """Let `opened` open nothing: the options of a policy, a run or a log are read."""
     before = _closed.set(True)
     try:
         yield

@@ -192,7 +192,7 @@ class Function(CPUDispatcher):
         return self.part.get_call_template(args, kws)
 
     def keep(self, store: Callable[[Any], Any]) -> None:
-        """Keep it on disk: `store` makes what loads and saves code, which the class that it is given writes."""
+        """Keep it on disk: `store` returns the disk cache for a class that writes code."""
         self._cache, self.part._cache = store(CompileResultCacheImpl), store(_PartOnDisk)
 
     def on_disk(self, signature: Any) -> bool:

@@ -109,7 +109,7 @@ class PlainStart:
     def loading(self) -> Iterator[None]:
         """Let functions without machine code run as plain Python in the body of the `with` statement.
 
-        It is for what is calculated once and at once: while modules are imported, games made, policies checked.
+        It is for work that is done once: while modules are imported, games made, policies checked.
         """
         self._loading += 1
         try:

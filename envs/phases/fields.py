@@ -297,7 +297,7 @@ class HiddenWord(Field):
 
 @dataclass(frozen=True)
 class Standing(Field):
-    """The standing number; `owned`: None if it is nobody's."""
+    """The standing number; `owned`: None without an owner."""
 
     owned: bool = False
 

@@ -41,7 +41,7 @@ from .table import LOG, MEMORY, NOTHING
 
 
 class _Generated(StructMeta):
-    """The type of the types that are made here; it is pickled as the game that it is of."""
+    """Metaclass of the generated state types, which are pickled by their game."""
 
 
 class PhaseState(GameState, metaclass=_Generated):

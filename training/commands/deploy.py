@@ -434,7 +434,7 @@ def watch_table(spec: str, player: Any) -> None:
 
 
 def counts_of(spec: str, player: Any, turns: AgentStatistics) -> Callable[[], dict[str, ModelStatistics]]:
-    """Return a function that returns what the answers of a player came to, by its name; empty if it is no model.
+    """Return a function that counts the answers of a language model, by its name; empty for other players.
 
     Its turns are counted as the program counts them, so with those for which it was not asked, or was late.
     """

@@ -242,9 +242,9 @@ def of_the_zoo(game: Game) -> tuple[str, ...]:
 
 
 def reason_against(spec: str, game: Game) -> str:
-    """Return why what `spec` names cannot play a game with its options and seats, as a sentence; empty: it can.
+    """Return the reason why `spec` cannot play a game with its options and seats, as a sentence; empty: it can.
 
-    It is the one answer to where a policy or a bot may be offered or seated: `policy` and `agent` refuse with it.
+    All offers of policies and bots ask it; `policy` and `agent` refuse with it.
     """
     if spec in (HUMAN, LLM):
         return ""
@@ -393,7 +393,7 @@ def searching(spec: str, player: Policy, game: Game, seed: int | None = None, se
 
 
 def searching_agent(spec: str, player: Agent, seed: int | None) -> ReadyAgent:
-    """Return the agent of a policy with its game's search on top, within `SECONDS`; the policy's action stands ready.
+    """Return the agent of a policy that searches for at most `SECONDS`; the policy's action replaces a late one.
 
     Raises:
         ValueError: if it is no policy, or cannot search.

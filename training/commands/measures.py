@@ -67,7 +67,7 @@ class Result:
 
 
 def plays(game: Game, opponents: int) -> int:
-    """Return the times that `measure` plays its deals: once where the same matches tell what the opponent wins.
+    """Return the times that `measure` plays its deals: once where the opponent wins what the policy loses.
 
     Args:
         game: the game with its options.
@@ -583,7 +583,7 @@ def battery(
 
 
 def _exact(player: Policy, game: Game, *, deals: int, seed: int, progress: Tick) -> list[Win] | str:
-    """Return the win of an exact best response; to a policy that does not tell its probabilities, in play.
+    """Return the win of an exact best response; in play, if the policy has no probabilities.
 
     A sentence for a policy that plays on records: what it plays at a node of the tree is not known from observations.
     """

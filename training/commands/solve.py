@@ -22,7 +22,7 @@ from .arguments import AsJson, GameArguments, ReportArguments
 from .lookup import game_with, next_command
 
 START, START_ITERATIONS = 0.2, 200_000
-"""The small tree, from which the larger one goes on, gets this share of the time, and at most so many iterations."""
+"""The share of the time for the small tree, which is solved first, and its most iterations."""
 SAMPLED = {f"sampled-{name}": name for name in WEIGHTS}
 """The methods from samples, with their weights."""
 Method = Annotated[

@@ -397,7 +397,7 @@ def critic_encoder(config: SelfPlayConfig, game: Game) -> str:
 def only_two_compete(game: Game) -> bool:
     """Tell whether one of two seats wins what the other loses, so that one value tells both.
 
-    The value function learns from decisions alone, and says nothing about a seat that waits for another's decision.
+    The value function learns from decisions alone, so it is not trained for seats that wait.
     Here its value is that of the decision with the other sign; elsewhere it is not known.
     """
     return game.seats == 2 and game.payoffs.zero_sum

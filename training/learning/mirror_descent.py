@@ -53,8 +53,8 @@ def summed(which: NDArray[np.intp], actions: NDArray[np.int64], values: Any, sha
 class MeanPolicies:
     """The mean policy at distinct observations, at most `MOST` of them.
 
-    When it is full, a new observation replaces one at random, or is left out, more often the more have come; one that
-    comes again after it was replaced begins anew.
+    When it is full, a new observation replaces one at random or is left out, as in a reservoir. One that comes again
+    after it was replaced begins anew.
 
     Args:
         columns: the size of an observation.
@@ -197,7 +197,7 @@ class MirrorDescent:
     def _values(self, arrays: dict[str, NDArray[Any]], rows: Rows, which: NDArray[np.intp], weights: Floats) -> Floats:
         """Return the values of the actions at distinct observations: float64[R, A].
 
-        They are means of the critic's values, corrected by what the returns were more.
+        They are means of the critic's values, corrected by their mean error.
         """
         first, of_critic = rows
         seen = arrays["critic_observations"][first]

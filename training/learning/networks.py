@@ -44,11 +44,11 @@ def blas_threads() -> Iterator[None]:
 
 
 Capture = Callable[[Callable[[], None]], Callable[[], None]]
-"""Records what a function does on the GPU, and returns the function that does it again."""
+"""Records the work of a function on the GPU, and returns a function that repeats it."""
 
 
 class Recorded:
-    """A function of numbers and tensors that makes a tensor. Without a `capture` a call is a call of the function.
+    """A function of numbers and tensors that makes a tensor. Without a `capture` it is called as it is.
 
     With one, the first call for tensors of some shapes runs the function, which compiles kernels and makes what stays,
     such as the state of an optimiser. The second call records it. From then on a call copies numbers and tensors to

@@ -23,7 +23,7 @@ from . import holdem_tree
 from .sampled import SAMPLING, ListedDeals, SampledSolver, Sampling
 
 PART = 0.5
-"""Seconds of a part, after which progress is told and Ctrl-C is heard."""
+"""Seconds between two reports of progress, and checks for Ctrl-C."""
 SAVE_EVERY = 300.0
 """Seconds between two checkpoints."""
 

@@ -408,7 +408,7 @@ def enter(state: Any, d: int, node: int) -> None:
 
 @compiled
 def next_child(state: Any, start: int, rows: Any, least: float, d: int) -> int:
-    """Keep what the last child of the seat's own decision won, and return the next one to walk; the count: none."""
+    """Store the value of the last child of the seat's decision; return the next child, or their number at the end."""
     child, children = state.child[d], state.nodes.count[state.node[d]]
     if child < 0:
         skip(state.regrets, start, rows, least, state.strategy[d, :children], state.skipped[d])
@@ -491,8 +491,8 @@ def follow(state: Any, explore: float, children: int, d: int) -> int:
 def correct(state: Any, start: int, rows: Any, learn: bool, d: int) -> None:
     """Write the seat's values at a decision of the other seat from those with the drawn action.
 
-    The baselines stand for the actions that were not drawn; what they stand for is subtracted from the drawn one, so
-    that the expected values are the same, and vary less.
+    Actions that were not drawn have their baselines, a control variate for the drawn one: the expected values are the
+    same, and vary less.
     """
     mass, children, drawn = state.mass[d], state.nodes.count[state.node[d]], state.child[d]
     value, won, baselines = state.value[d], state.value[d + 1], state.baselines
@@ -754,7 +754,7 @@ def regret_sum(nodes: Any, rows: Any, regrets: Any) -> float:
 
 
 def grow(small: SampledSolver, large: SampledSolver) -> None:
-    """Let `large`, a solver with no iterations, go on from where `small` is.
+    """Copy the regrets and sums of `small` into `large`, a new solver.
 
     A decision of the larger tree begins as the one that the same actions lead to in the smaller tree; in place of an
     action that is not there counts the one with the nearest index that leads to the same seat on the same street, with

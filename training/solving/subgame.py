@@ -486,8 +486,8 @@ Rows = NDArray[np.float32]
 BOARDS = 12
 """Boards that an iteration visits in a tree from the turn; from the flop one."""
 FREE = 0.2
-"""The weight of all hands alike beside the other player's range, with which it may take what it is promised. Less is
-nearer to the exact value, but who knows the strategy comes with any hands where the range has few."""
+"""The weight of all hands alike, beside the other player's range, in the gadget. Less is nearer to the exact value, but
+easier to exploit with hands outside the range."""
 DISCOUNT, WEIGHT = 1.5, 3
 """Powers of t, the iteration: regrets shrink by t^1.5 / (t^1.5 + 1), and a strategy counts as t^3."""
 
@@ -697,8 +697,8 @@ def visit(nodes: Any, progress: Any, step: Any, start: int, stop: int) -> None:
 
 @partial(compiled, allocates=True, compile_first=True)
 def finish(nodes: Any, progress: Any, step: Any) -> None:
-    """Do the rest of half an iteration: update a player before the last cards are dealt, and how likely the other one
-    plays on with each hand, in place of taking what was promised.
+    """Do the rest of half an iteration: update a player before the last cards are dealt, and the other one's
+    probability, with each hand, of playing on and not taking the promised value.
     """
     half, me, _ = step
     player, near, won, follow = half % 2, nodes.near, progress.values, progress.follow
