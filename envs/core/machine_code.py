@@ -1,4 +1,4 @@
-"""All use of private names of Numba. Another Numba may lack them: then games do not compile.
+"""All use of private names of Numba but on GPUs. Another Numba may lack them: then games do not compile.
 
 Numba optimises each function together with all that it calls, and makes machine code of it, and does both again for
 every function that calls it. Where one function calls a hundred, that is most of the time of compilation. Here a
