@@ -17,10 +17,10 @@ from needs import library
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.training.commands.table import Results
-from parlour.wrappers.live.poker.host import PokerHostSession, PokerRules
+from parlour.wrappers.live.poker.host import PokerHostSession, PokerRules, Refusal
 from parlour.wrappers.live.table import host as ended_matches
 from parlour.wrappers.live.table.host import EndedMatches, PlayerResult, TableHost, TableResult
-from parlour.wrappers.live.table.poker import PokerHands, PokerTable
+from parlour.wrappers.live.table.poker import PokerHands, PokerMatch, PokerTable
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.replay.phh_writer import phhs
 
@@ -341,6 +341,12 @@ async def test_who_sits_out_is_dealt_no_hand_and_keeps_the_seat():
         assert not seat["out"] and seat["waits"]  # for the big blind
         await dealt_in(True)
         assert not (await ann.until("seating"))["seats"][0]["waits"]
+        await ann.send("sit_out", out=True)
+        while not table.session.poker.seats[0].out:
+            await asyncio.sleep(0.01)
+        await ann.socket.close()  # who is gone does not keep it
+        while 0 in table.session.poker.seats:
+            await asyncio.sleep(0.01)
 
 
 @asynccontextmanager
@@ -365,6 +371,19 @@ async def test_a_poker_player_may_think_longer_out_of_a_bank_that_comes_back_by_
         while (state := await ann.turn())["turn_state"]["game_over"]:
             pass
         assert 4400 < state["bank"] < 5000  # half a second is back with the hand
+
+
+def test_who_stands_up_and_sits_down_again_has_the_chips_of_before():
+    match = PokerMatch(PokerRules(seats=2), ["Ann", "Bob"], 1)
+    seat, poker = match.poker.turn, match.poker
+    name, agent = poker.seats[seat].name, poker.seats[seat].agent_id
+    poker.leave(seat)
+    match.join(seat, name.upper())
+    assert poker.stack(seat) == 99 and poker.seats[seat].agent_id != agent
+    poker.leave(seat)
+    poker._left[next(reversed(poker._left))] = 0
+    with pytest.raises(Refusal, match="has lost its chips"):
+        match.join(seat, name.upper())
 
 
 async def test_who_takes_a_seat_has_a_full_bank_and_not_what_another_left():

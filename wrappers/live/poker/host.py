@@ -263,11 +263,11 @@ class PokerHostSession:
     # Seats.
 
     def join(
-        self, agent_id: str, name: str | None = None, preferred: int | None = None, address: str = ""
+        self, agent_id: str, name: str | None = None, preferred: int | None = None, address: str = "", before: str = ""
     ) -> tuple[int, Sends]:
         """Seat an agent: where it prefers if that is free, else at the lowest free seat; it is dealt in next hand.
 
-        Who left and comes back has the chips it left with (of the last `MOST_LEFT`).
+        Who left and comes back has the chips it left with (of the last `MOST_LEFT`); `before`: who it was then.
 
         Raises:
             Refusal: TABLE_ENDED, TABLE_FULL (or its address has its share), ALREADY_SEATED, or INVALID_TABLE_STATE (it
@@ -277,8 +277,9 @@ class PokerHostSession:
             raise Refusal(messages.TABLE_ENDED, "this table has ended")
         if any(seat.agent_id == agent_id for seat in self.seats.values()):
             raise Refusal(messages.ALREADY_SEATED, f"{agent_id} sits at this table (or is leaving it after this hand)")
-        if self._left.get(agent_id) == 0 and not self.rules.rebuy:
-            raise Refusal(messages.INVALID_TABLE_STATE, f"{agent_id} has lost its chips here, and there is no rebuy")
+        who, before = name or agent_id, before or agent_id
+        if self._left.get(before) == 0 and not self.rules.rebuy:
+            raise Refusal(messages.INVALID_TABLE_STATE, f"{who} has lost its chips here, and there is no rebuy")
         free = [number for number in range(self.game.seats) if number not in self.seats]
         if not free:
             raise Refusal(messages.TABLE_FULL, f"all {self.game.seats} seats are taken")
@@ -286,7 +287,7 @@ class PokerHostSession:
         if address and sum(seat.address == address for seat in self.seats.values()) >= share:
             raise Refusal(messages.TABLE_FULL, f"one address has at most {share} of {self.game.seats} seats here")
         number = preferred if preferred in free else free[0]
-        self.seats[number] = PokerSeat(agent_id, name, self._left.pop(agent_id, self.rules.stack), address=address)
+        self.seats[number] = PokerSeat(agent_id, name, self._left.pop(before, self.rules.stack), address=address)
         joined = messages.PlayerJoined(seat_id=number, agent_name=name, stack=self.stack(number), agent_id=agent_id)
         return number, [Outgoing(other, joined) for other in self._receivers() if other != number]
 

@@ -166,13 +166,13 @@ Sends: TypeAlias = list[Outgoing[messages.ServerMessage]]
 class TableDue(NamedTuple):
     """The pending turn: its number, its seat, and whether a program, a person or one who is away has to answer.
 
-    ``nobody``: the table goes on by itself after a pause, in seconds. `key`: that of its person, who has a time bank.
+    ``nobody``: the table goes on by itself after a pause, in seconds. `name`: of its person, who has a time bank.
     """
 
     who: Literal["program", "person", "away", "nobody"]
     seat: int
     turn: int
-    key: str = ""
+    name: str = ""
     pause: float = 0.0
 
 
@@ -274,7 +274,8 @@ class TableHostSession:
             return None
         number = self.game.agents.index(self.match.turn)
         seat = self.seats[number]
-        return TableDue("program" if seat.program else "person" if seat.here else "away", number, self.turn, seat.key)
+        who: Any = "program" if seat.program else "person" if seat.here else "away"
+        return TableDue(who, number, self.turn, "" if seat.program else folded(seat.name or ""))
 
     def connect(self, client: Client) -> Sends:
         """Add a client as an observer."""
@@ -713,7 +714,7 @@ class TableHost(Server):
         self._room.follow()
         clocks = [deadline.left for due, (deadline, _) in self._room.open.items() if due.who != "nobody"]
         due = self.session.due
-        bank = self._banks.left(due.key) if due is not None and due.who == "person" else 0.0
+        bank = self._banks.left(due.name) if due is not None and due.who == "person" else 0.0
         for client, message in sends:
             if isinstance(message, State) and message.turn >= 0 and clocks:
                 message.left, message.bank = round(1000 * min(clocks)), round(1000 * bank)
@@ -738,13 +739,13 @@ class TableHost(Server):
             self._banks.refill(1.0 if self._banked[0] != now[0] else 0.1)
             self._banked = now
         if due.who == "person":
-            return self._timeouts["person"] + self._banks.left(due.key)
+            return self._timeouts["person"] + self._banks.left(due.name)
         return due.pause if due.who == "nobody" else self._timeouts[due.who]
 
     def _turn_ended(self, due: TableDue, left: float) -> None:
         """Take what a turn used from its person's bank."""
         if due.who == "person":
-            self._banks.turn_ended(due.key, left)
+            self._banks.turn_ended(due.name, left)
 
     async def _attend(self, due: TableDue, deadline: Deadline) -> None:
         """Ask a program until its turn is over: it may send messages first and decide later. Others have their time."""

@@ -14,11 +14,12 @@ from ....envs.holdem import game as holdem
 from ....envs.holdem import picture, view
 from ....envs.holdem.view import Player
 from ...agents.base import Agent
-from ..common.limits import same_token
+from ..common.clock import Outgoing
+from ..common.limits import folded, same_token
 from ..common.player import tell
-from ..poker.host import OPTIONS, PokerHostSession, PokerRules
+from ..poker.host import MOST_LEFT, OPTIONS, SITS_OUT_AFTER, PokerHostSession, PokerRules, Refusal
 from . import messages
-from .host import Client, PlayerResult, Sends, TableDue, TableHost, TableHostSession, TableResult, log_of
+from .host import Client, PlayerResult, Sends, TableDue, TableHost, TableHostSession, TableResult, TableSeat, log_of
 
 NOTES = ("probabilities", "value", "think")
 """The notes of a program on its action that the log of a hand has."""
@@ -37,6 +38,7 @@ class PokerMatch:
     def __init__(self, rules: PokerRules, names: Sequence[str], seed: int | None) -> None:
         self.poker = PokerHostSession(rules, seed=seed)
         self.match_id = f"tbl_{secrets.token_hex(6)}"
+        self._agents: dict[str, str] = {}  # the latest by each name
         for number, name in enumerate(names):
             self.join(number, name)  # with the last one it begins
 
@@ -56,8 +58,16 @@ class PokerMatch:
         return {"reason": self.poker.reason} if self.poker.status == "ended" else None
 
     def join(self, number: int, name: str) -> None:
-        """Seat a player: it is dealt the next hand."""
-        self.poker.join(f"agt_{secrets.token_hex(8)}", name, number)
+        """Seat a player: it is dealt the next hand, with the chips that its name left with.
+
+        Raises:
+            Refusal: if these were none, and there is no rebuy.
+        """
+        agent_id = f"agt_{secrets.token_hex(8)}"  # another one each time: hands are open to the agent that played them
+        self.poker.join(agent_id, name, number, before=self._agents.pop(folded(name), agent_id))
+        self._agents[folded(name)] = agent_id
+        if len(self._agents) > MOST_LEFT:
+            del self._agents[next(iter(self._agents))]
         self.poker.connect(number)
 
     def turn_state(self, agent_id: str) -> TurnState:
@@ -168,9 +178,20 @@ class PokerTableSession(TableHostSession):
         if self.status == "running" and number in self.poker.seats:
             self.poker.connect(number)  # silent no longer
         elif self.status == "running":
-            self.match.join(number, self.seats[number].name or "")
+            try:
+                self.match.join(number, self.seats[number].name or "")
+            except Refusal as refusal:
+                self.seats[number] = TableSeat(None, False)
+                return [Outgoing(client, messages.Error(code=messages.VALIDATION_ERROR, message=refusal.message))]
             self.seats[number].dealt = True
         return super()._attach(client, number) + (self._states(self._clients) if self.match else [])
+
+    def disconnect(self, client: Client) -> Sends:
+        """See `TableHostSession`. Who has gone sits out for its silence, and loses the seat as others who do."""
+        seat = self.poker.seats.get(self._clients.get(client, -1)) if self.status == "running" else None
+        if seat is not None and seat.out:
+            seat.out, seat.missed = False, SITS_OUT_AFTER
+        return super().disconnect(client)
 
     def _stand(self, number: int) -> Sends:
         if self.status == "running":
