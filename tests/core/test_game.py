@@ -32,10 +32,7 @@ GAMES = [
     ({"encoders": {"v0": GAME.encoders["full"]}}, "'v0' shows hidden information: it is for critics, not for players"),
     ({"view": "view"}, "view is 'view'; it needs to be of the type View"),
     ({"view": None}, "'full' shows hidden information, and the default view hides nothing"),
-    (
-        {"view": replace(GAME.view, action_ranges=(envs.ActionRange(0, 3, ("bet",), ""),))},
-        "end at 3; there are 2 action",
-    ),
+    ({"view": replace(GAME.view, action_ranges=(envs.ActionRange(0, 3, ("bet",), ""),))}, "end at 3; there are 2"),
     ({"bots": {"caller": lambda game: None}}, r"bots: caller takes \(game\); it needs to take \(game, seed\)"),
     ({"platform_id": 3}, "platform_id is 3; it needs to be of the type str"),
     ({"options": ["seats"]}, "needs to be a dict of options by name"),
@@ -103,10 +100,7 @@ def test_a_layout_of_wrong_slices_is_refused(slices, sentence):
         (lambda: envs.Payoffs(-1, 1, zero_sum=True, shared=True), r"zero_sum and shared: .* set one"),
         (lambda: envs.Teams(("town",), print), "names is .* at least 2"),
         (lambda: envs.Teams(("town", "town"), print), "'town' is in names more than once"),
-        (
-            lambda: envs.Chance(begin=print, step=print, outcomes=print, play=print, probability=0.5),
-            "probability is 0.5",
-        ),
+        (lambda: envs.Chance(begin=print, step=print, outcomes=print, play=print, probability=0.5), "probability is"),
         (lambda: envs.Capabilities(chance=True), "chance is True; it needs to be of the type Chance"),
         (lambda: envs.register("wrong-v0", nim.game()), "source is .*; it needs to be a function"),
     ],

@@ -237,10 +237,7 @@ HAND = {"kind": "hand", "hand": 1, "small_blind": 1, "big_blind": 2, "board": []
         ([], "has no decision to show"),
         ([{"kind": "joined"}], "has no decision to show"),
         ([{"kind": "match", "game": "holdem", "options": {}, "seed": None}], "line 1 does not replay: .* no seed"),
-        (
-            [{"kind": "match", "game": "whist", "options": {}, "seed": 1}],
-            "line 1 does not replay: no game is called 'whist'",
-        ),
+        ([{"kind": "match", "game": "whist", "options": {}, "seed": 1}], "no game is called 'whist'"),
         ([{"kind": "match", "game": "holdem", "seed": 1}], "line 1: a 'match' line lacks 'options'"),
         ([{"kind": "turn", "agent": "player_0", "response": {}}], "middle of a match"),
         ([{"kind": "turn", "turn_state": {"match_id": 3}}], "line 1 does not replay: .*match_id"),

@@ -254,11 +254,7 @@ BROKEN = [
     ("bounds of observations", with_v0(observe_too_much), "is_my_turn of the encoder 'v0' has values from 3.0 to 3.0"),
     ("arrays written whole", with_v0(observe_over_the_end), "'v0' writes outside its array of 14"),
     ("arrays written whole", with_v0(observe_less), r"observe of the encoder 'v0' does not write the elements \[1\]"),
-    (
-        "arrays written whole",
-        with_rules(legal=lambda table, mask: mask.__setitem__(0, 1)),
-        r"legal does not write the elements \[1, 2\]",
-    ),
+    ("arrays written whole", with_rules(legal=lambda table, mask: mask.__setitem__(0, 1)), r"legal does not write"),
     ("secrecy", with_view(game_state=show_both_cards), r"TurnState differs in game_state.other: [012] and [012]"),
     ("secrecy", with_view(resample=lambda table, seat, generator: None), "View.resample changes nothing"),
     (
@@ -303,11 +299,7 @@ BROKEN = [
     ("clone", with_rules(step=step_with_memory), "copied after . calls, call "),
     ("copied records", with_rules(blank=gaps()), "bytes that belong to no field"),
     ("copied records", with_rules(step=step_that_may_do_nothing), "the legal action 2 changes nothing"),
-    (
-        "independent TurnStates",
-        with_view(game_state=Shared().game_state),
-        "writing into a TurnState changed another one",
-    ),
+    ("independent TurnStates", with_view(game_state=Shared().game_state), "writing into a TurnState changed another"),
     ("accounting", replace(KUHN, payoffs=Payoffs(-1, 1, zero_sum=True)), "the seat won -?2; payoffs declares -1 to 1"),
     ("accounting", with_rules(step=nan_rewards), "rewards are"),
     ("accounting", with_rules(reset=early_rewards), "rewards before the first decision"),
@@ -316,16 +308,8 @@ BROKEN = [
         with_rules(step=lambda table, action: (nim.step(table, action), table.rewards.__imul__(-0.5 * table.rewards))),
         "do not sum to zero, though payoffs.zero_sum is set",
     ),
-    (
-        "accounting",
-        replace(NIM, payoffs=Payoffs(-1, 1, shared=True)),
-        r"rewards \[-?1.0, -?1.0\] differ, though payoffs.shared is set",
-    ),
-    (
-        "accounting",
-        with_view(outcome=lambda table, seat: {"payoffs": [], "reason": "end"}),
-        r"the outcome shows the utilities \[\]; the seats won",
-    ),
+    ("accounting", replace(NIM, payoffs=Payoffs(-1, 1, shared=True)), r"differ, though payoffs.shared is set"),
+    ("accounting", with_view(outcome=lambda table, seat: {"payoffs": [], "reason": "end"}), r"the utilities \[\];"),
     ("turns", with_rules(step=forgets_the_turn), "the episode is over, and turn is 0, not -1"),
     ("turns", with_rules(legal=legal_nothing), "ValueError|no action is legal"),
     ("turns", with_rules(legal=legal_twos), "the mask has other values than 0 and 1"),
@@ -369,11 +353,7 @@ BROKEN = [
     ("types of states", with_view(state_type=Short), r"""game_state is read as {"seat":0,"card":\d}"""),
     ("any answer", with_view(parse=parse_anything), "KeyError"),
     ("any answer", with_view(parse=parse_and_play), "and has changed the record"),
-    (
-        "any answer",
-        with_view(parse=lambda table, action: envs.ActionResult(False, "no", "no")),
-        "was refused with the code 'no'",
-    ),
+    ("any answer", with_view(parse=lambda table, action: envs.ActionResult(False, "no", "no")), "with the code 'no'"),
     (
         "full information shown",
         replace(KUHN, encoders={**KUHN.encoders, "full": replace(KUHN.encoders["v0"], full_information=True)}),
@@ -390,11 +370,7 @@ BROKEN = [
         ),
         "the layout of 'full' does not begin with the slices of an encoder for players",
     ),
-    (
-        "random events",
-        with_chance(probability=lambda table, outcome: 0.5),
-        r"the probabilities of an event are \[0.5, 0.5, 0.5\]",
-    ),
+    ("random events", with_chance(probability=lambda table, outcome: 0.5), r"of an event are \[0.5, 0.5, 0.5\]"),
     (
         "frequencies of random events",
         with_chance(probability=lambda table, outcome: (0.5, 0.25, 0.25)[outcome] if table.cards[0] < 0 else 0.5),

@@ -204,10 +204,7 @@ def test_a_language_model_plays_and_what_it_says_is_shown(how, capsys, tmp_path)
     ("answer", "problem"),
     [
         (endpoint.no_json, "gave no answer that fits"),
-        (
-            endpoint.talking(choice='{"action_type": "submit_offer", "payload": {"my_share": 1000}}'),
-            "from 0 to 100, got 1000",
-        ),
+        (endpoint.talking(choice='{"action_type": "submit_offer", "payload": {"my_share": 1000}}'), "100, got 1000"),
     ],
 )
 def test_a_language_model_that_gives_no_answer_costs_itself_the_turn(answer, problem, capsys, caplog, tmp_path):

@@ -168,10 +168,7 @@ def test_a_run_that_another_process_writes_to_is_not_resumed(run):
     ("settings", "message"),
     [
         ({"past_checkpoints": 0.5, "bots": {}}, "bots for the rest"),
-        (
-            {"past_checkpoints": 0.5, "self_play": 0.6},
-            "self_play=0.6: need a share from 0 to what past_checkpoints=0.5 leaves",
-        ),
+        ({"past_checkpoints": 0.5, "self_play": 0.6}, "need a share from 0 to what past_checkpoints=0.5 leaves"),
         ({"bots": {"maniacs": 1}}, "did you mean 'maniac'"),
         ({"options": {"seats": 11}}, "seats=11"),
     ],
