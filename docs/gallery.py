@@ -48,8 +48,7 @@ def drawings(game_ids: list[str]) -> Iterator[tuple[str, str]]:
                     views["public"] = [game.public_turn_state(table)]
                 for view, seen in views.items():
                     yield f"{label}/{number}-{view}.svg", game.renderer.picture(seen)
-                for view, seat in (("all", None), ("first", 0)):
-                    yield f"{label}/{number}-{view}.txt", game.renderer.text(table, seat) + "\n"
+                    yield f"{label}/{number}-{view}.txt", game.renderer.text(seen) + "\n"
 
 
 def moments(game: Game) -> list[Any]:

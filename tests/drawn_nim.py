@@ -15,4 +15,4 @@ def game(left="left"):
         )
         return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 280 180" role="img" class="first">{texts}</svg>'
 
-    return replace(nim.game(), name="drawn_nim", renderer=Renderer(lambda table, seat: f"{table.heap} left", picture))
+    return replace(nim.game(), name="drawn_nim", renderer=Renderer(picture=picture))

@@ -97,7 +97,7 @@ def test_no_number_in_a_state_makes_a_large_picture(game_id):
             assert peak < 20e6, path
 
 
-def test_what_a_seat_cannot_know_is_in_no_picture_of_it(game):
+def test_what_a_seat_cannot_know_is_in_no_picture_or_text_of_it(game):
     generator = np.random.default_rng(5)
     for seed in range(2):
         for table in some_decisions(game, seed):
@@ -105,17 +105,16 @@ def test_what_a_seat_cannot_know_is_in_no_picture_of_it(game):
             for seat in range(game.seats):
                 other = table.copy()
                 game.view.resample(other, seat, generator)
-                assert game.renderer.picture([game.turn_state(other, seat)]) == game.renderer.picture(
-                    [game.turn_state(table, seat)]
-                )
+                one, two = ([game.turn_state(each, seat)] for each in (table, other))
+                assert game.renderer.picture(one) == game.renderer.picture(two)
+                assert game.renderer.text(one) == game.renderer.text(two)
                 assert seen_by_observers(game, other) == public
 
 
 def seen_by_observers(game, table):
     """Return the picture and the text of the public view, if the game has one."""
-    if game.public_view is None:
-        return None
-    return game.renderer.picture([game.public_turn_state(table)]), game.renderer.text(table, -1)
+    states = [] if game.public_view is None else [game.public_turn_state(table)]
+    return states and (game.renderer.picture(states), game.renderer.text(states))
 
 
 def renamed(value, names):

@@ -133,6 +133,6 @@ def game():
         name="three_cards", agents=AGENTS, rules=rules, view=view,
         payoffs=envs.Payoffs(-2, 2, zero_sum=True, unit_name="chips"),
         encoders={"v0": v0, "full": v0.extended(HIDDEN, observe_other_card, full_information=True)},
-        renderer=envs.Renderer(lambda table, seat: str([game_state(table, i) for i in (0, 1) if seat in (None, i)])),
+        renderer=envs.Renderer(lambda states: str([state.game_state for state in states])),
         capabilities=envs.Capabilities(chance=chance),
     )  # fmt: skip

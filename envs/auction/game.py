@@ -152,7 +152,7 @@ def game(given: AuctionOptions) -> Game:
             state_type=view.AuctionState,
             resample=view.resample,
         ),
-        renderer=Renderer(picture.render, picture.picture),
+        renderer=Renderer(partial(picture.render, given.rule, given.rounds), picture.picture),
         bots=bots.BOTS,
         capabilities=Capabilities(
             talk=words.capability(given.bids + 1) if talk else None,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..core.turn_state import TurnState
+from ..core.turn_state import TurnState, payoffs_in
 from ..render.svg import (
     COLOURS,
     FAINT,
@@ -23,8 +23,7 @@ from ..render.svg import (
     speech,
     text,
 )
-from .rules import RULES
-from .view import unusual
+from .view import TERMS
 
 TOP, BOTTOM = 74.0, 384.0
 LEFT, RIGHT = 264.0, 552.0
@@ -39,16 +38,13 @@ def picture(states: Sequence[TurnState]) -> str:
     valuations = {state.agent_id: state.game_state["my_valuation"] for state in states if state.agent_id}
     bids = {state.agent_id: state.game_state["my_bid"] for state in states if state.agent_id}
     deeds = {entry["agent_id"]: entry["action"] for entry in game["action_history"]}
-    outcome = first.outcome or {}
-    winners = outcome.get("winners") or [outcome.get("winner")]
-    gains = {payoff["agent_id"]: payoff["utility"] for payoff in outcome.get("payoffs", ())}
+    gains = dict(payoffs_in(first))
     most = ceiling(max([1.0, *valuations.values(), *(bid for bid in bids.values() if bid is not None)]))
     height = min(72.0, (BOTTOM - TOP) / len(names))
+    bids_in = f"{game['num_bids_submitted']} of {game['num_bidders']} bids are in"
     things = [
         text(24, 34, "Sealed-bid auction", 20, bold=True),
-        text(
-            616, 34, f"{game['num_bids_submitted']} of {game['num_bidders']} bids are in", 13, fill=FAINT, anchor="end"
-        ),
+        text(616, 34, bids_in, 13, fill=FAINT, anchor="end"),
         *_axis(most, TOP + height * len(names)),
     ]
     for place, name in enumerate(names):
@@ -59,7 +55,7 @@ def picture(states: Sequence[TurnState]) -> str:
         things += [
             row.frame(turn=turn),
             row.name(name, status, own=len(states) == 1 and name == first.agent_id),
-            row.envelope(sealed=sealed, won=name in winners),
+            row.envelope(sealed=sealed, won=name in _winners(first)),
             row.valuation(valuations.get(name), most),
             row.bid(bids.get(name), most, sealed=sealed),
             row.gain(gains.get(name)),
@@ -69,6 +65,11 @@ def picture(states: Sequence[TurnState]) -> str:
     result = _result(first, bids, paid)
     things += [text(24, 424, result, 14, bold=True), *speech(states, 444, 2)]
     return document(f"Auction: {result}", things)
+
+
+def _winners(state: TurnState) -> list[str]:
+    outcome = state.outcome or {}
+    return outcome.get("winners") or [name for name in [outcome.get("winner")] if name]
 
 
 def _bidders(states: Sequence[TurnState]) -> list[str]:
@@ -101,16 +102,10 @@ def _result(state: TurnState, bids: dict[str, Any], paid: dict[str, float]) -> s
 @remembered
 def _axis(most: float, below: float) -> tuple[str, ...]:
     """Return the scale above the rows, and its lines down to `below`."""
-    marks = [most * part / 4 for part in range(5)]
-    across = [LEFT + (RIGHT - LEFT) * part / 4 for part in range(5)]
+    marks = [(LEFT + (RIGHT - LEFT) * part / 4, most * part / 4) for part in range(5)]
     return (
-        group(*(line([(x, TOP - 4), (x, below)], LINE) for x in across)),
-        group(
-            *(
-                text(x, TOP - 9, number(mark), 11, fill=FAINT, anchor="middle")
-                for x, mark in zip(across, marks, strict=True)
-            )
-        ),
+        group(*(line([(x, TOP - 4), (x, below)], LINE) for x, _ in marks)),
+        group(*(text(x, TOP - 9, number(mark), 11, fill=FAINT, anchor="middle") for x, mark in marks)),
         text(24, TOP - 9, "bidder", 11, fill=FAINT),
         text(LEFT - 12, TOP - 9, "valuation", 11, fill=FAINT, anchor="end"),
         text(616, TOP - 9, "gain", 11, fill=FAINT, anchor="end"),
@@ -188,21 +183,26 @@ class _Row(NamedTuple):
         return text(616, self.middle + 4, words, 13, fill=fill, anchor="end", bold=True)
 
 
-def render(table: Any, seat: int | None) -> str:
-    """Return a few lines of text. `seat`: whose valuation and bid are shown; None: all of them."""
-    terms = "".join(f" · {name.replace('_', ' ')} {value}" for name, value in unusual(table).items())
-    lines = [f"{RULES[int(table.rule)]} auction · round {int(table.round_number)} of {int(table.rounds)}{terms}"]
-    for other in range(int(table.num_bidders)):
-        shown = seat is None or other == seat
-        valuation = f"{float(table.valuation[other]):.2f}" if shown else "?"
-        bid = "-"
-        if table.bid_round[other] > 0:
-            bid = f"{float(table.bid[other]):g}" if shown else "sealed"
-        turn = ">" if table.turn == other else " "
-        lines.append(f"{turn} {f'player_{other}':<9} valuation {valuation:>7}  bid {bid:>7}")
-    if table.done:
-        winners = [f"player_{i}" for i in range(int(table.num_bidders)) if table.won[i]]
-        winner = f"{' and '.join(winners)} win{'s' * (len(winners) == 1)}" if winners else "nobody wins"
-        gains = ", ".join(f"player_{i} {float(table.rewards[i]):+.2f}" for i in range(int(table.num_bidders)))
-        lines.append(f"over: {winner}; {gains}")
+def render(rule: str, rounds: int, states: Sequence[TurnState]) -> str:
+    """Return a few lines of text (see `Renderer.text`). `rounds`: how many there are at most."""
+    first = states[0]
+    game, history, turn = first.game_state, first.game_state["action_history"], first.current_turn_agent_id
+    own = {state.agent_id: state.game_state for state in states if state.agent_id}
+    sealed = {row["agent_id"] for row in history if row["action"] == "submit_bid"}
+    played = [row["round"] for row in history if first.game_over or row["agent_id"] == turn]
+    fields = (field for field, _ in TERMS.values() if field in game)
+    terms = "".join(f" · {field.replace('_', ' ')} {game[field]}" for field in fields)
+    lines = [f"{rule} auction · round {max(played, default=0) + (not first.game_over)} of {rounds}{terms}"]
+    for name in _bidders(states):
+        valuation, bid = "?", "sealed" if name in sealed else "-"
+        if name in own:
+            valuation = f"{own[name]['my_valuation']:.2f}"
+            bid = f"{own[name]['my_bid']:g}" if name in sealed else bid
+        lines.append(f"{'>' if name == turn else ' '} {name:<9} valuation {valuation:>7}  bid {bid:>7}")
+    if first.outcome is not None:
+        winners = _winners(first)
+        won = f"{' and '.join(winners)} win{'s' * (len(winners) == 1)}" if winners else "nobody wins"
+        if not winners and first.outcome["reason"] == "auction_resolved":  # an observer's state does not tell who
+            won = "sold"
+        lines.append(f"over: {won}; " + ", ".join(f"{name} {gain:+.2f}" for name, gain in payoffs_in(first)))
     return "\n".join(lines)

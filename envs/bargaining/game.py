@@ -109,7 +109,7 @@ def game(given: BargainingOptions) -> Game:
             state_type=view.BargainingState,
             resample=view.resample,
         ),
-        renderer=Renderer(picture.render, picture.picture),
+        renderer=Renderer(partial(picture.render, given.rounds), picture.picture),
         bots=bots.BOTS,
         capabilities=Capabilities(
             talk=words.capability(given.offers + 3) if talk else None,

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from math import cos, pi, sin
 from typing import Any
 
-from ..core.turn_state import TurnState
+from ..core.turn_state import TurnState, payoffs_in
 from ..render.svg import (
     COLOURS,
     FAINT,
@@ -29,7 +29,6 @@ from ..render.svg import (
     speech,
     text,
 )
-from .rules import KINDS, OFFER
 
 LEFT, RIGHT, TOP, BOTTOM = 296.0, 612.0, 84.0, 340.0
 """The area of the chart."""
@@ -145,7 +144,7 @@ def _legend(
     state: TurnState, names: Sequence[str], reserved: Mapping[str, float], share: Sequence[float] | None, own: str
 ) -> list[str]:
     rows = []
-    gains = {row["agent_id"]: row["utility"] for row in (state.outcome or {}).get("payoffs", ())}
+    gains = dict(payoffs_in(state))
     for seat, name in enumerate(names):
         y = 314 + 44 * seat
         turn = name == state.current_turn_agent_id and not state.game_over
@@ -253,20 +252,19 @@ def _answers(history: Sequence[Mapping[str, Any]], names: Sequence[str], total: 
     return marks
 
 
-def render(table: Any, seat: int | None) -> str:
-    """Return a few lines of text. `seat`: whose reservation value is shown (a public one always is); None: both."""
-    rounds, moves = int(table.rounds), int(table.moves)
-    lines = [f"pie {float(table.total):g} · round {min(moves // 2 + 1, rounds)} of {rounds}"]
-    for other in range(2):
-        shown = seat is None or other == seat or table.public
-        reservation = f"{float(table.my_reservation_value[other]):.2f}" if shown else "?"
-        turn = ">" if table.turn == other else " "
-        lines.append(f"{turn} player_{other}  reservation {reservation:>7}")
-    for move in range(moves):
-        kind = int(table.log_kind[move])
-        share = f" {float(table.log_share[move]):g}" if kind == OFFER else ""
-        lines.append(f"  {move // 2 + 1:>2} player_{move % 2} {KINDS[kind]}{share}")
-    if table.done:
-        end = "agreement" if table.agreed else "no agreement"
-        lines.append(f"over: {end}; " + ", ".join(f"player_{i} {float(table.rewards[i]):+.2f}" for i in range(2)))
+def render(rounds: int, states: Sequence[TurnState]) -> str:
+    """Return a few lines of text (see `Renderer.text`). `rounds`: how many there are at most."""
+    first = states[0]
+    game, history, names = first.game_state, first.game_state["action_history"], _parties(states)
+    reserved = _reserved(states, names)
+    lines = [f"pie {game['total']:g} · round {min(len(history) // 2 + 1, rounds)} of {rounds}"]
+    for name in names:
+        reservation = f"{reserved[name]:.2f}" if name in reserved else "?"
+        lines.append(f"{'>' if name == first.current_turn_agent_id else ' '} {name}  reservation {reservation:>7}")
+    for row in history:
+        share = f" {row['my_share']:g}" if "my_share" in row else ""
+        lines.append(f"  {row['round']:>2} {row['agent_id']} {row['action']}{share}")
+    if first.outcome is not None:
+        end = "agreement" if first.outcome["reason"] == "agreement" else "no agreement"
+        lines.append(f"over: {end}; " + ", ".join(f"{name} {gain:+.2f}" for name, gain in payoffs_in(first)))
     return "\n".join(lines)

@@ -346,7 +346,7 @@ class GameEnv(AECEnv[str, Any, Any]):
         Returns:
             By `render_mode`: ``"rgb_array"``: uint8[480, 640, 3]; ``"svg"`` and ``"ansi"``: a string; else None.
         """
-        return self._display.show(self.match.table, self.render_view, self.match.turn_states)
+        return self._display.show(self.render_view, self.match.turn_states)
 
     def close(self) -> None:
         """Close the window of ``render_mode="human"``."""

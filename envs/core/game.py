@@ -115,7 +115,7 @@ class Game(Immutable):
         hidden: the fields that the default view hides up to the end of the episode: of a field with an entry per seat
             the entries of the other seats, any other field as a whole. For other rules give a function for each:
             ``{"choice": hides}`` (see `default_view.default_view`).
-        renderer: text and pictures. By default the text is the game state of each seat.
+        renderer: text and pictures.
         bots: scripted players by name; ``bots[name](game, seed)`` makes a policy.
         options: the options this game was made with, by name.
         platform_id: the game's id on platforms that play it with the same payloads; None: none does.
@@ -140,7 +140,7 @@ class Game(Immutable):
     view: View = None  # type: ignore[assignment]  # filled in below
     actions: Sequence[str] | Mapping[str, str] = ()
     hidden: Hidden = ()
-    renderer: Renderer = None  # type: ignore[assignment]
+    renderer: Renderer = field(default_factory=Renderer)
     bots: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     platform_id: str | None = None
@@ -185,8 +185,6 @@ class Game(Immutable):
         if self.view.action_ranges and self.view.action_ranges[-1].stop != self.num_actions:
             stop = self.view.action_ranges[-1].stop
             raise ValueError(f"Game: the action ranges end at {stop}; there are {self.num_actions} action indices")
-        if self.renderer is None:
-            object.__setattr__(self, "renderer", Renderer(self._as_text))
         require_type("Game", "renderer", self.renderer, Renderer)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -418,12 +416,3 @@ class Game(Immutable):
         hidden = self.capabilities.hidden_turn
         turn = int(table.turn) if hidden is None or table.done else hidden.visible_turn(table, seat)
         return None if table.done or turn < 0 else self.agents[turn]
-
-    def _as_text(self, table: Any, seat: int | None) -> str:
-        """Render a game that has no renderer of its own."""
-        copy = plain(table)
-        if seat == -1:
-            public_view = self.public_view
-            return "" if public_view is None else f"{as_dict(public_view.game_state(copy))}"
-        seats = range(self.seats) if seat is None else [seat]
-        return "\n".join(f"{self.agents[one]}: {as_dict(self.view.game_state(copy, one))}" for one in seats)

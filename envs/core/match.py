@@ -175,7 +175,7 @@ class Match:
         return self.game.public_turn_state(self.table, public, self.match_id)
 
     def turn_states(self, view: str) -> list[TurnState]:
-        """Return the TurnStates of a view, as `Renderer.picture` takes them.
+        """Return the TurnStates of a view, as `Renderer` takes them.
 
         Args:
             view: ``"public"``, an agent's name, or ``"all"`` (one state per agent).

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import copysign, cos, pi, sin
 from typing import Any
 
-from ..core.turn_state import TurnState
+from ..core.turn_state import TurnState, payoffs_in
 from ..render.svg import (
     COLOURS,
     FAINT,
@@ -24,9 +24,6 @@ from ..render.svg import (
     short,
     text,
 )
-from .hands import card_name
-from .table import KINDS
-from .view import phase, results
 
 Row = Mapping[str, Any]
 
@@ -186,7 +183,7 @@ def _footer(state: TurnState, *, own: bool) -> str:
 
 def _result(state: TurnState) -> str:
     """Return the winners, and the observer's result."""
-    sums = {payoff["agent_id"]: payoff["utility"] for payoff in (state.outcome or {}).get("payoffs", ())}
+    sums = dict(payoffs_in(state))
     named = [agent for agent in sorted(sums, key=lambda agent: -sums[agent]) if sums[agent] > 0][:3]
     named += [state.agent_id] if sums.get(state.agent_id, 0) < 0 else []
     return ", ".join(f"{short(agent, 14)} {'+' if sums[agent] > 0 else ''}{chips_text(sums[agent])}" for agent in named)
@@ -392,38 +389,27 @@ def _small_button(angle: float) -> str:
     return group(disc(0, 0, 14, "#fff", stroke=INK), text(0, 8, "D", 22, anchor="middle", bold=True), at=(x, y))
 
 
-def render(table: Any, seat: int | None) -> str:
-    """Return the table as text: board, seats, last action. `seat`: whose cards are shown; None: all cards."""
-    board = " ".join(card_name(int(card)) for card in table.board[: table.board_count]) or "no board"
-    hand = f"hand {int(table.hand)} of {int(table.hands)} · " if table.hands > 1 else ""
-    lines = [f"{hand}{phase(table)} · {board} · pot {int(table.pot)}"]
-    for other in range(int(table.seats)):
-        lines.append(_seat_line(table, other, seat))
-    if table.last_seat >= 0:
-        amount = f" {int(table.last_amount)}" if table.last_amount else ""
-        lines.append(f"last: player_{int(table.last_seat)} {KINDS[int(table.last_kind)]}{amount}")
-    if table.done:
-        for row in results(table, seat):
-            if row["won"]:
-                how = row.get("rank", "all others folded")
-                lines.append(f"player_{row['seat']} wins {row['won']} from the pot: {how}")
-        net = ", ".join(f"player_{i} {int(table.total[i]):+d}" for i in range(int(table.seats)))
-        lines.append(f"over: {net}")
+def render(states: Sequence[TurnState]) -> str:
+    """Return the table as text (see `Renderer.text`): board, seats, last action."""
+    first = states[0]
+    game, hands = first.game_state, hands_of(states)[0]
+    hand = f"hand {game['hand']} of {game['hands']} · " if game["hands"] > 1 else ""
+    lines = [f"{hand}{game['phase']} · {' '.join(game['board']) or 'no board'} · pot {game['pot']}"]
+    for player in game["players"]:
+        seat, cards = player["seat"], "     "
+        if player["stack"] + player["committed"]:
+            cards = " ".join(hands.get(seat, ["??", "??"]))
+        status = "folded" if player.get("folded") else "all-in" if player.get("allIn") and not first.game_over else ""
+        marks = (">" if game["turn"] == seat else " ") + ("D" if game["dealer"] == seat else " ")
+        chips = f"stack {player['stack']:>6}  bet {player['bet']:>5}"
+        lines.append(f"{marks} {player['name']:<9} {cards}  {chips}  {status}".rstrip())
+    if last := game["last"]:
+        amount = f" {last['amount']}" if last.get("amount") else ""
+        lines.append(f"last: player_{last['seat']} {last['kind']}{amount}")
+    for row in (first.outcome or {}).get("results", ()):
+        if row["won"]:
+            how = row.get("rank", "all others folded")
+            lines.append(f"player_{row['seat']} wins {row['won']} from the pot: {how}")
+    if first.game_over:
+        lines.append("over: " + ", ".join(f"{name} {won:+.0f}" for name, won in payoffs_in(first)))
     return "\n".join(lines)
-
-
-def _seat_line(table: Any, other: int, seat: int | None) -> str:
-    shown = seat is None or other == seat or (table.done and table.strength[other] >= 0)
-    cards = "     "
-    if table.cards[other, 0] >= 0:
-        cards = " ".join(card_name(int(card)) for card in table.cards[other]) if shown else "?? ??"
-    status = ""
-    if table.folded[other]:
-        status = "folded"
-    elif table.seated[other] and table.stack[other] == 0 and not table.done:
-        status = "all-in"
-    turn = ">" if table.turn == other else " "
-    button = "D" if table.dealer == other else " "
-    name = f"player_{other}"
-    chips = f"stack {int(table.stack[other]):>6}  bet {int(table.bet[other]):>5}"
-    return f"{turn}{button} {name:<9} {cards}  {chips}  {status}".rstrip()

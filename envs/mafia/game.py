@@ -109,7 +109,7 @@ class Skin(NamedTuple):
         view: the module that shows the record.
         load: see `View.load`; it takes a table with the options first.
         state_type: the type of `game_state`.
-        renderer: draws the table.
+        picture: the module that draws the table.
         bots: the scripted players.
         teams: town and mafia.
     """
@@ -118,13 +118,13 @@ class Skin(NamedTuple):
     view: ModuleType
     load: Callable[[Tables, TurnState], tuple[Tables, int]]
     state_type: type[GameState]
-    renderer: Renderer
+    picture: ModuleType
     bots: Mapping[str, Callable[..., Any]]
     teams: Teams
 
 
 TEAMS = Teams(("town", "mafia"), rules.teams, facts, habits)
-MAFIA = Skin(actions, view, load, MafiaState, Renderer(picture.render, picture.picture), bots.BOTS, TEAMS)
+MAFIA = Skin(actions, view, load, MafiaState, picture, bots.BOTS, TEAMS)
 
 
 def assemble(name: str, blank: Tables, skin: Skin) -> Game:
@@ -164,7 +164,7 @@ def assemble(name: str, blank: Tables, skin: Skin) -> Game:
             state_type=skin.state_type,
             resample=resample,
         ),
-        renderer=skin.renderer,
+        renderer=Renderer(partial(skin.picture.render, int(blank[0].max_days)), skin.picture.picture),
         bots=skin.bots,
         capabilities=Capabilities(
             talk=Talk(

@@ -9,7 +9,6 @@ from itertools import accumulate, pairwise
 from math import cos, dist, hypot, pi, sin
 from typing import Any
 
-from ..core.record import plain
 from ..core.turn_state import TurnState
 from ..render.svg import (
     COLOURS,
@@ -28,9 +27,6 @@ from ..render.svg import (
     text,
     wrapped,
 )
-from .statements import act_of, sentence
-from .table import DISCUSSION, NIGHT, PHASES, ROLES, UNKNOWN, VOTING, WINNERS
-from .view import known, log, name, visible_turn
 
 Row = Mapping[str, Any]
 
@@ -57,7 +53,7 @@ def picture(states: Sequence[TurnState]) -> str:
     roles = _roles(states)
     size = LARGE if len(players) <= 12 else SMALL
     places = {player["id"]: _place(i, len(players)) for i, player in enumerate(players)}
-    acting = next((state.current_turn_agent_id for state in states if state.current_turn_agent_id), None)
+    acting = _acting(states)
     own = first.agent_id if len(states) == 1 else ""
     paint = "#eef0f4" if night else INK
     things = [
@@ -73,7 +69,7 @@ def picture(states: Sequence[TurnState]) -> str:
             )
         ),
     ]
-    voted_out = {row["eliminated"] for row in game["votingHistory"]}
+    voted_out = _voted_out(game)
     spoke = _spoke(game)
     for i, player in enumerate(players):
         who, colour, end = player["id"], COLOURS[i % len(COLOURS)], _end(player, voted_out, size)
@@ -113,6 +109,18 @@ def _news(state: TurnState) -> str:
     if result and result["killed"]:
         return f"{short(result['killed'], 20)} was killed in the night"
     return "Nobody was killed in the night"
+
+
+def _acting(states: Sequence[TurnState]) -> str | None:
+    return next((state.current_turn_agent_id for state in states if state.current_turn_agent_id), None)
+
+
+def _voted_out(game: Row) -> set[str]:
+    return {row["eliminated"] for row in game["votingHistory"]}
+
+
+def _today(game: Row) -> list[Row]:
+    return [entry for entry in game["statements"] if entry["round"] == game["roundNumber"]]
 
 
 def _roles(states: Sequence[TurnState]) -> dict[str, str]:
@@ -205,7 +213,7 @@ def _mark(place: tuple[float, float], size: float, *, turn: bool, spoke: bool) -
 
 
 def _spoke(game: Row) -> str:
-    said = [entry for entry in game["statements"] if entry["round"] == game["roundNumber"]]
+    said = _today(game)
     return said[-1]["playerId"] if said and game["phase"] == "DAY_DISCUSSION" else ""
 
 
@@ -240,11 +248,10 @@ def _arrows(states: Sequence[TurnState], roles: Mapping[str, str]) -> list[tuple
         if chosen:
             return [(who, target, CHOICES.get(roles.get(who, ""), GREY), "") for who, target in chosen.items()]
     if game["phase"] == "DAY_DISCUSSION":
-        today = [entry for entry in game["statements"] if entry["round"] == game["roundNumber"] and entry["targetId"]]
         against = [
             (entry, entry["type"] == "accusation" or (entry["type"] == "claim" and bool(entry["isMafia"])))
-            for entry in today
-            if entry["targetId"] != entry["playerId"]
+            for entry in _today(game)
+            if entry["targetId"] not in (None, "", entry["playerId"])
         ]
         return [(entry["playerId"], entry["targetId"], RED if bad else GREEN, "5 4") for entry, bad in against]
     votes = {}
@@ -290,56 +297,37 @@ def _messages(states: Sequence[TurnState]) -> list[str]:
     return [line([(16, 430), (624, 430)], LINE), *rows, *[""] * (2 - len(rows))]
 
 
-def render(table: Any, seat: int | None) -> str:
-    """Return a few lines of text. `seat`: whose known roles and votes are shown; None: all."""
-    table = plain(table)
-    phase = int(table.phase)
-    day = int(table.round_number) - (phase == NIGHT)
-    lines = [f"{PHASES[phase]} · round {int(table.round_number)} · day {day} of {int(table.max_days)}"]
-    lines.append(_last_night(table, int(table.round_number) - (phase == NIGHT)))
-    acting = int(table.turn) if seat is None else visible_turn(table, seat)
-    role_known = [True] * int(table.players) if seat is None else known(table, seat)
-    for other in range(int(table.players)):
-        role = ROLES[int(table.role[other]) if role_known[other] else UNKNOWN]
-        marks = [_said(table, other, day)] if phase in (DISCUSSION, VOTING) else []
-        if seat is None or seat == other:
-            marks.append(_chose(table, other))
-        gone = int(table.eliminated_round[other])
-        if gone:
-            marks = [f"{'voted out' if table.voted_out[other] else 'killed'} in round {gone}"]
-        line = f"{'>' if acting == other else ' '} {name(other):<4}{role:<9} {'  '.join(filter(None, marks))}"
-        lines.append(line.rstrip())
-    if table.votings:
-        votes = log(table, "votes")[int(table.votings) - 1].tolist()
-        cast = ", ".join(f"{name(voter)} {name(target)}" for voter, target in enumerate(votes) if target >= 0)
+def render(max_days: int, states: Sequence[TurnState]) -> str:
+    """Return a few lines of text (see `Renderer.text`). `max_days`: how many days there are at most."""
+    game, roles, acting = states[0].game_state, _roles(states), _acting(states)
+    players: list[Row] = game["players"]
+    lines = [f"{game['phase']} · round {game['roundNumber']} · day {game['dayNumber']} of {max_days}"]
+    lines.append(_last_night(game))
+    ids, voted_out = [player["id"] for player in players], _voted_out(game)
+    today = _today(game) if game["phase"] in ("DAY_DISCUSSION", "DAY_VOTING") else []
+    seen, night = {state.agent_id: state.game_state for state in states}, game["phase"] == "NIGHT_ACTIONS"
+    voted = ids[: ids.index(acting)] if game["phase"] == "DAY_VOTING" and acting in ids else []
+    for player in players:
+        who = player["id"]
+        marks = [" ".join(f'"{entry["content"]}"' for entry in today if entry["playerId"] == who)]
+        if night and (chosen := seen.get(who, {}).get("nightActions", {}).get(who)):
+            marks.append(f"chose {chosen}")
+        if who in seen and who in voted:
+            marks.append(f"voted for {seen[who]['ownVote']}" if seen[who]["ownVote"] else "abstained")
+        if not player["alive"]:
+            marks = [f"{'voted out' if who in voted_out else 'killed'} in round {player['eliminatedRound']}"]
+        turn, role = ">" if who == acting else " ", roles.get(who, "unknown")
+        lines.append(f"{turn} {who:<4}{role:<9} {'  '.join(filter(None, marks))}".rstrip())
+    if game["votingHistory"]:
+        cast = ", ".join(f"{voter} {target}" for voter, target in game["votingHistory"][-1]["votes"].items())
         lines.append(f"latest vote: {cast or 'all abstained'}")
-    if table.done:
-        winner = WINNERS[int(table.winner)]
-        lines.append(f"over: {winner} wins" if winner else "over: no winner")
+    if game["phase"] == "END":
+        lines.append(f"over: {game['winner']} wins" if game["winner"] else "over: no winner")
     return "\n".join(lines)
 
 
-def _last_night(table: Any, nights: int) -> str:
-    if not nights:
+def _last_night(game: Row) -> str:
+    if not game["dayNumber"]:
         return "the first night"
-    return f"last night {name(int(table.killed))} was killed" if table.killed >= 0 else "last night nobody died"
-
-
-def _said(table: Any, seat: int, day: int) -> str:
-    """Return the statements of a player today."""
-    if not table.talk:
-        return ""
-    rounds, ids = int(table.discussion_rounds), [name(other) for other in range(int(table.seats))]
-    codes = log(table, "said")[(day - 1) * rounds : day * rounds, seat].tolist()
-    return " ".join(f'"{sentence(act_of(code), seat, ids)}"' for code in codes if code)
-
-
-def _chose(table: Any, seat: int) -> str:
-    """Return a player's choice of tonight, or its vote while the votes are sealed."""
-    row = int(table.round_number) - 1
-    if table.phase == NIGHT and log(table, "night")[row, seat] >= 0:
-        return f"chose {name(int(log(table, 'night')[row, seat]))}"
-    if table.phase == VOTING and table.alive[seat] and 0 <= seat < table.turn:
-        target = int(log(table, "votes")[row, seat])
-        return f"voted for {name(target)}" if target >= 0 else "abstained"
-    return ""
+    killed = (game["lastNightResult"] or {}).get("killed")
+    return f"last night {killed} was killed" if killed else "last night nobody died"

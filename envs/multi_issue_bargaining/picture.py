@@ -7,7 +7,7 @@ value.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..core.turn_state import TurnState
+from ..core.turn_state import TurnState, payoffs_in
 from ..render.svg import (
     COLOURS,
     FAINT,
@@ -26,8 +26,6 @@ from ..render.svg import (
     speech,
     text,
 )
-from .rules import KINDS, OFFER
-from .theory import outcome_values
 
 LEFT, RIGHT, TOP = 130.0, 616.0, 74.0
 """The area of the values."""
@@ -92,8 +90,7 @@ def _agent(states: Sequence[TurnState], name: str, seat: int, y: float) -> str:
     worth, least = _known(states, name)
     own = " (you)" if len(states) == 1 and name == first.agent_id else ""
     stance = "proposes" if game["last_offer_by"] == name else "accepts" if name in game["acceptances"] else ""
-    gains = {row["agent_id"]: row["utility"] for row in (first.outcome or {}).get("payoffs", ())}
-    gain = gains.get(name)
+    gain = dict(payoffs_in(first)).get(name)
     label = "" if gain is None else ("+" if gain > 0 else "") + number(gain)
     return group(
         box(14, y, 612, ROW - 4, "#fff", round=6, stroke=TURN if turn else LINE, thick=2.5 if turn else 1),
@@ -144,32 +141,23 @@ def _news(state: TurnState) -> str:
     return f"{short(history[-1]['agent_id'], 20)} {deed}; {turn} is to answer"
 
 
-def render(table: Any, seat: int | None) -> str:
-    """Return a few lines of text. `seat`: whose preferences are shown (public ones always are); None: all."""
-    seats, rounds, moves = int(table.seats), int(table.rounds), int(table.moves)
-    lines = [f"{int(table.issues)} issues · round {min(moves // seats + 1, rounds)} of {rounds}"]
-    for other in range(seats):
-        turn = ">" if table.turn == other else " "
-        lines.append(f"{turn} player_{other}  {_preferences(table, other, seat)}")
-    for move in range(moves):
-        kind = int(table.log_kind[move])
-        offer = f" {_words(table, int(table.log_offer[move]))}" if kind == OFFER else ""
-        lines.append(f"  {move // seats + 1:>2} player_{move % seats} {KINDS[kind]}{offer}")
-    if table.done:
-        end = "agreement" if table.agreed else "no agreement"
-        lines.append(f"over: {end}; " + ", ".join(f"player_{i} {float(table.rewards[i]):+.3f}" for i in range(seats)))
+def render(states: Sequence[TurnState]) -> str:
+    """Return a few lines of text (see `Renderer.text`)."""
+    first = states[0]
+    game, history = first.game_state, first.game_state["action_history"]
+    names, rounds = game["agent_ids"], game["max_rounds"]
+    lines = [f"{len(game['issues'])} issues · round {min(len(history) // len(names) + 1, rounds)} of {rounds}"]
+    for name in names:
+        worth, least = _known(states, name)
+        turn, words = ">" if name == first.current_turn_agent_id else " ", "?"
+        if worth is not None:
+            issues = (" ".join(f"{value:.2f}" for value in values) for values in worth.values())
+            words = f"{' | '.join(issues)}  reservation {least:.2f}"
+        lines.append(f"{turn} {name}  {words}")
+    for row in history:
+        offer = f" {'-'.join(map(str, row['offer'].values()))}" if "offer" in row else ""
+        lines.append(f"  {row['round']:>2} {row['agent_id']} {row['action']}{offer}")
+    if first.outcome is not None:
+        end = "agreement" if first.outcome["reason"] == "agreement" else "no agreement"
+        lines.append(f"over: {end}; " + ", ".join(f"{name} {gain:+.3f}" for name, gain in payoffs_in(first)))
     return "\n".join(lines)
-
-
-def _words(table: Any, outcome: int) -> str:
-    return "-".join(map(str, outcome_values(table, outcome)))
-
-
-def _preferences(table: Any, other: int, seat: int | None) -> str:
-    if seat not in (None, other) and not table.public:
-        return "?"
-    worth = (
-        " ".join(f"{float(table.worth[other][issue][value]):.2f}" for value in range(int(table.values[issue])))
-        for issue in range(int(table.issues))
-    )
-    return f"{' | '.join(worth)}  reservation {float(table.reservation[other]):.2f}"

@@ -199,7 +199,7 @@ def make(own: PhaseGame) -> Game:
             state_type=kind,
             resample=partial(view.resample, own),
         ),
-        renderer=Renderer(partial(render, own), partial(picture, own, read)),
+        renderer=Renderer(partial(render, own, read), partial(picture, own, read)),
         bots=own.bots,
         capabilities=Capabilities(
             public_view=PublicView(partial(view.public, own, kind)),

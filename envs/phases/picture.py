@@ -4,13 +4,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.record import Tables
-from ..core.turn_state import TurnState
+from ..core.turn_state import TurnState, payoffs_in
 from ..render.svg import COLOURS, FAINT, INK, LINE, TURN, box, document, group, line, number, short, speech, text
 from .definition import Named, Open, PhaseGame
-from .fields import name_of
 from .rules import is_visible
 
 Load = Callable[[TurnState], tuple[Tables, int]]
+Cell = tuple[str | float | None, float | None]
+"""A word or a number (None: not chosen yet; an empty word: no cell), and the share of its bar (None: no bar)."""
 
 TOP, BOTTOM = 84.0, 384.0
 LEFT, RIGHT = 150.0, 548.0
@@ -22,7 +23,7 @@ def picture(rules: PhaseGame, load: Load, states: Sequence[TurnState]) -> str:
     first = states[0]
     views = [_Known(rules, load, state) for state in states]
     names = _names(rules, views, first)
-    columns = [*([_word(rules.private.name)] if rules.private else []), *(phase.name for phase in rules.phases)]
+    columns = _columns(rules)
     width = (RIGHT - LEFT) / len(columns)
     height = min(72.0, (BOTTOM - TOP) / rules.seats)
     things = [
@@ -32,7 +33,7 @@ def picture(rules: PhaseGame, load: Load, states: Sequence[TurnState]) -> str:
         text(616, TOP - 12, "utility", 11, fill=FAINT, anchor="end"),
         *(text(LEFT + width * k, TOP - 12, _word(word), 11, fill=FAINT) for k, word in enumerate(columns)),
     ]
-    gains = {row.get("agent_id"): row.get("utility") for row in (first.outcome or {}).get("payoffs", ())}
+    gains = dict(payoffs_in(first))
     for seat, name in enumerate(names):
         y = TOP + height * seat
         turn = name == first.current_turn_agent_id and not first.game_over
@@ -40,11 +41,14 @@ def picture(rules: PhaseGame, load: Load, states: Sequence[TurnState]) -> str:
             box(14, y + 2, 612, height - 4, "#fff", round=6, stroke=TURN if turn else LINE, thick=2.5 if turn else 1)
         )
         things.append(_who(rules, name, seat, y + height / 2, height))
-        for k, (words, share) in enumerate(_cells(rules, views, seat)):
-            things.append(_bar(LEFT + width * k, y + height / 2, width - 16, words, share, seat))
+        cells = _cells(rules, views, seat)
+        if rules.open is not None and cells[-1] != ("", None) and not (int(views[0].table.within) >> seat) & 1:
+            cells[-1] = "out", None
+        for k, cell in enumerate(cells):
+            things.append(_bar(LEFT + width * k, y + height / 2, width - 16, cell, seat))
         gain = gains.get(name)
-        if isinstance(gain, (int, float)):
-            words = ("+" if gain > 0 else "") + number(float(gain))
+        if gain is not None:
+            words = ("+" if gain > 0 else "") + number(gain)
             things.append(text(616, y + height / 2 + 4, words, 13, anchor="end", bold=True))
     end = "Over" if first.game_over else f"{short(first.current_turn_agent_id, 24)} chooses"
     if rules.facts:
@@ -80,6 +84,11 @@ def _status(rules: PhaseGame, table: Any, state: TurnState) -> str:
     return f"{rounds if rules.rounds > 1 else ''}{_word(state.phase)}{turns}{standing}"
 
 
+def _columns(rules: PhaseGame) -> list[str]:
+    """Return what the seats' rows tell: the private value, if there is one, and the choice of each phase."""
+    return [*([_word(rules.private.name)] if rules.private else []), *(phase.name for phase in rules.phases)]
+
+
 def _word(name: str) -> str:
     return name.removeprefix("my_").replace("_", " ")
 
@@ -91,27 +100,25 @@ def _who(rules: PhaseGame, name: str, seat: int, middle: float, height: float) -
     return group(mark, text(34, middle + (-2 if below else 4), short(name, 15), 13, bold=True), below)
 
 
-def _cells(rules: PhaseGame, known: Sequence[_Known], seat: int) -> list[tuple[str, float | None]]:
-    """Return the words of each column, and the length of its bar as a share; None: there is no bar."""
-    cells: list[tuple[str, float | None]] = []
+def _cells(rules: PhaseGame, known: Sequence[_Known], seat: int) -> list[Cell]:
+    """Return the cell of each column in a seat's row."""
+    cells: list[Cell] = []
     if rules.private is not None:
         own = [one for one in known if one.seat == seat]
         value = float(own[0].table.private[seat]) if own else None
-        cells.append(("?", None) if value is None else (number(value), value * float(own[0].table.per_private)))
+        cells.append(("?", None) if value is None else (value, value * float(own[0].table.per_private)))
     for k in range(len(rules.phases)):
         cells.append(_choice(rules, known, k, seat))
     return cells
 
 
-def _choice(rules: PhaseGame, known: Sequence[_Known], k: int, seat: int) -> tuple[str, float | None]:
+def _choice(rules: PhaseGame, known: Sequence[_Known], k: int, seat: int) -> Cell:
     table = known[0].table
     if not (int(table.actors[k]) >> seat) & 1:
         return "", None
-    if rules.phases[k].open is not None and not (int(table.within) >> seat) & 1:
-        return "out", None
     views = [view for view in known if view.table.chosen[k, seat] > 0]
     if not views:
-        return "–", None
+        return None, None
     seen: Any = next((view.table for view in views if is_visible(view.table, k, seat, view.seat)), None)
     if seen is None:
         return "sealed", None
@@ -121,10 +128,12 @@ def _choice(rules: PhaseGame, known: Sequence[_Known], k: int, seat: int) -> tup
     action_type, value = rules.actions[kind], float(seen.number[k, seat])
     if isinstance(action_type, Named):
         return action_type.label, None
-    return number(value), value * float(seen.per_number[k])
+    return value, value * float(seen.per_number[k])
 
 
-def _bar(x: float, middle: float, width: float, words: str, share: float | None, seat: int) -> str:
+def _bar(x: float, middle: float, width: float, cell: Cell, seat: int) -> str:
+    said, share = cell
+    words = number(said) if isinstance(said, float) else "–" if said is None else said
     if not words:
         return ""
     if share is None:
@@ -138,58 +147,45 @@ def _bar(x: float, middle: float, width: float, words: str, share: float | None,
     )
 
 
-def shown(rules: PhaseGame, table: Any, phase: int, other: int, seat: int | None) -> str:
-    """Return a choice as a word. `seat`: who looks; None: everything is shown; −1: an observer."""
-    kind = int(table.chosen[phase][other]) - 1
-    if kind < 0:
-        return "-"
-    if kind == len(rules.actions):
-        return "pass"
-    if seat is not None and not is_visible(table, phase, other, seat):
-        return "sealed"
-    action_type = rules.actions[kind]
-    return action_type.label if isinstance(action_type, Named) else f"{float(table.number[phase][other]):g}"
-
-
 def facts(rules: PhaseGame, table: Any) -> str:
     """Return the facts of the round in words."""
     return ", ".join(one.shown(float(table.fact[place])) for place, one in enumerate(rules.facts))
 
 
-def render(rules: PhaseGame, table: Any, seat: int | None) -> str:
-    """Return a few lines of text. `seat`: whose private value and sealed choice are shown; None: all of them."""
-    phase = rules.phases[int(table.phase)].name
+def render(rules: PhaseGame, load: Load, states: Sequence[TurnState]) -> str:
+    """Return a few lines of text (see `Renderer.text`)."""
+    first = states[0]
+    views = [_Known(rules, load, state) for state in states]
+    table, names, phases = views[0].table, _names(rules, views, first), [phase.name for phase in rules.phases]
+    totals = dict(payoffs_in(first)) or first.game_state.get("totals")
     rounds = f" · round {min(int(table.round_number) + 1, rules.rounds)} of {rules.rounds}" if rules.rounds > 1 else ""
-    lines = [f"{rules.title} · {phase}{rounds}"]
-    for other in range(rules.seats):
-        visible = seat is None or other == seat
-        words = [rules.roles[other]] if rules.roles else []
-        if rules.private is not None:
-            value = f"{float(table.private[other]):.2f}" if visible else "?"
-            words.append(f"{rules.private.name.removeprefix('my_').replace('_', ' ')} {value}")
-        for k, one in enumerate(rules.phases):
-            if (int(table.actors[k]) >> other) & 1:
-                words.append(f"{one.name} {shown(rules, table, k, other, seat)}")
-        if rules.rounds > 1 or table.done:
-            words.append(f"utility {float(table.total[other]):+.2f}")
-        turn = ">" if table.turn == other else " "
-        lines.append(f"{turn} {name_of(other):<9} {'  '.join(words)}")
+    lines = [f"{rules.title} · {first.phase}{rounds}"]
+    for seat, name in enumerate(names):
+        words = [rules.roles[seat]] if rules.roles else []
+        for column, (said, _) in zip(_columns(rules), _cells(rules, views, seat), strict=True):
+            if isinstance(said, float):
+                words.append(f"{column} {said:{'g' if column in phases else '.2f'}}")
+            elif said != "":
+                words.append(f"{column} {said or '-'}")
+        if totals:
+            words.append(f"utility {totals[name]:+.2f}")
+        lines.append(f"{'>' if name == first.current_turn_agent_id else ' '} {name:<9} {'  '.join(words)}")
     if rules.open is not None:
-        lines.append(f"  {_standing(rules.open, table)}")
+        lines.append(f"  {_standing(rules.open, table, names)}")
     if rules.facts:
         lines.append(f"  {facts(rules, table)}")
-    if table.done:
-        lines.append("over: time is up" if table.timeout else "over")
+    if first.outcome is not None:
+        late = first.outcome["reason"].startswith(("max_rounds", "timeout"))
+        lines.append("over: time is up" if late else "over")
     return "\n".join(lines)
 
 
-def _standing(opened: Open, table: Any) -> str:
+def _standing(opened: Open, table: Any, names: Sequence[str]) -> str:
     """Return the standing number; of a division, whose shares the seats' lines show, who has accepted it."""
-    owner = f"by {name_of(int(table.owner))}" if table.owner >= 0 else ""
+    owner = f"by {names[int(table.owner)]}" if table.owner >= 0 else ""
     if not opened.divides:
         return f"{opened.what} {float(table.standing):g}{owner and f', {owner}'}"
     if not owner:
         return f"no {opened.what}"
-    within = int(table.within)
-    accepted = ", ".join(name_of(seat) for seat in range(int(table.seats)) if not (within >> seat) & 1)
+    accepted = ", ".join(name for seat, name in enumerate(names) if not (int(table.within) >> seat) & 1)
     return f"{opened.what} {owner}{f', accepted by {accepted}' if accepted else ''}"

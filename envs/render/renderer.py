@@ -2,24 +2,29 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..core.checks import require_functions
 from ..core.turn_state import TurnState
 from . import svg
 
 
+def plain(states: Sequence[TurnState]) -> str:
+    """Return the state of any game as text: the default."""
+    return "\n".join(f"{state.agent_id}: {state.game_state}".removeprefix(": ") for state in states)
+
+
 @dataclass(frozen=True)
 class Renderer:
-    """The functions that draw a table for people.
+    """The functions that draw a table for people, from TurnStates of the same moment.
+
+    One state shows what that agent (or an observer) may see; the states of all seats show everything.
 
     Attributes:
-        text: ``text(table, seat) -> str``: the table as text. `seat` None shows everything, −1 the public view.
-        picture: ``picture(states) -> str``: the table as SVG (see `svg`), drawn from TurnStates of the same
-            moment. One state shows what that agent (or an observer) may see; the states of all seats show everything.
+        text: ``text(states) -> str``: the table as text; by default the game state of each.
+        picture: ``picture(states) -> str``: the table as SVG (see `svg`).
     """
 
-    text: Callable[[Any, int | None], str]
+    text: Callable[[Sequence[TurnState]], str] = plain
     picture: Callable[[Sequence[TurnState]], str] = svg.plain
 
     def __post_init__(self) -> None:

@@ -134,13 +134,10 @@ class Display:
         self._game = game
         self._window: Window | None = None
 
-    def show(
-        self, table: Any, view: str, states: Callable[[str], Sequence[TurnState]]
-    ) -> NDArray[np.uint8] | str | None:
+    def show(self, view: str, states: Callable[[str], Sequence[TurnState]]) -> NDArray[np.uint8] | str | None:
         """Draw a table: return uint8[480, 640, 3], SVG or text, by the mode; else None.
 
         Args:
-            table: the record.
             view: ``"all"``, ``"public"`` or an agent's name.
             states: returns the TurnStates of a view, as `Match.turn_states` does.
         """
@@ -149,8 +146,7 @@ class Display:
             warn_unshown()
             return None
         if self.mode == "ansi":
-            seats: dict[str, int | None] = {agent: seat for seat, agent in enumerate(self._game.agents)}
-            return renderer.text(table, {"all": None, "public": -1, **seats}[view])
+            return renderer.text(states(view))
         drawn = renderer.picture(states(view))
         if self.mode == "svg":
             return drawn

@@ -6,7 +6,7 @@ passes or two bets end in a showdown, which the higher card wins.
 Action indices are the moves: pass, bet.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any
 
@@ -203,15 +203,15 @@ def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
         table.card[1 - seat] = generator.choice([card for card in range(len(RANKS)) if card != table.card[seat]])
 
 
-def render(table: Any, seat: int | None) -> str:
-    """Return a few lines of text. `seat` sees its own card, and the other's after a showdown; None sees both."""
-    log = [KINDS[move] for move in table.log[: table.moves]]
-    lines = [f"pot {2 + log.count('bet')}"]
-    for of in range(SEATS):
-        lines.append(
-            two_seats.seat_line(table, of, two_seats.card_text(table, of, seat, RANKS), " ".join(log[of::SEATS]))
-        )
-    return "\n".join([*lines, *two_seats.end_lines(table)])
+def render(states: Sequence[TurnState]) -> str:
+    """Return a few lines of text (see `Renderer.text`)."""
+    game, cards = states[0].game_state, two_seats.held(states, "my_card")
+
+    def told(name: str) -> str:
+        moves = (move["action"] for move in game["action_history"] if move["agent_id"] == name)
+        return f"{cards.get(name, '?')}  {' '.join(moves)}"
+
+    return two_seats.lines(f"pot {game['pot']}", states, told)
 
 
 # Bots. They see their seat's observation and mask, no more.

@@ -8,9 +8,9 @@ the open card wins the showdown, else the higher rank; equal ranks split the pot
 Action indices are the moves: fold, call, raise. Cards are ranks, as suits play no part. Amounts are chips.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Annotated, Any
 
 import numpy as np
@@ -355,18 +355,16 @@ def said(kinds: list[str]) -> list[str]:
     return ["check" if kind == "call" and before != "raise" else kind for before, kind in pairwise(["", *kinds])]
 
 
-def render(table: Any, seat: int | None) -> str:
-    """Return a few lines of text. `seat` sees its own card, and the other's after a showdown; None sees both."""
-    board = RANKS[table.board] if table.board >= 0 else "-"
-    lines = [f"board {board}  pot {int(table.chips[0]) + int(table.chips[1])}"]
-    for of in range(SEATS):
-        card = two_seats.card_text(table, of, seat, RANKS)
-        lines.append(two_seats.seat_line(table, of, card, f"{int(table.chips[of]):>2} in the pot"))
-    for number in range(ROUNDS):
-        log = table.log[MOVES * number : MOVES * number + table.moves[number]]
-        if len(log):
-            lines.append(f"  round {number + 1}: " + ", ".join(said([KINDS[move] for move in log])))
-    return "\n".join([*lines, *two_seats.end_lines(table)])
+def render(states: Sequence[TurnState]) -> str:
+    """Return a few lines of text (see `Renderer.text`)."""
+    game, cards = states[0].game_state, two_seats.held(states, "my_card")
+
+    def told(name: str) -> str:
+        return f"{cards.get(name, '?')}  {game['chips'][name]:>2} in the pot"
+
+    rounds = groupby(game["action_history"], key=lambda move: move["round"])
+    moves = [f"round {number}: {', '.join(said([move['action'] for move in made]))}" for number, made in rounds]
+    return two_seats.lines(f"board {''.join(game['board']) or '-'}  pot {game['pot']}", states, told, moves)
 
 
 # Bots. They see their seat's observation and mask, no more.

@@ -8,7 +8,7 @@ does.
 A move is an action index: the bids by quantity and face, then the challenge.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import comb
 from reprlib import repr
@@ -393,20 +393,17 @@ def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
         table.die[dice * other : dice * other + dice] = generator.integers(1, int(table.faces) + 1, dice)
 
 
-def render(table: Any, seat: int | None) -> str:
-    """Return a few lines of text. `seat` sees its own dice, and all of them at the end; None sees all."""
-    lines = [f"liar's dice · {int(table.dice)} of {int(table.faces)} faces each"]
-    for of in range(SEATS):
-        shown = table.done or seat in (None, of)
-        lines.append(
-            two_seats.seat_line(table, of, " ".join(map(str, dice_of(table, of)) if shown else "?" * int(table.dice)))
-        )
-    for i in range(int(table.bids)):
-        bid = bid_of(table, table.log[i])
-        lines.append(f"  {AGENTS[i % SEATS]} bids {bid.quantity} x {bid.face}")
-    if table.done:
-        lines += [f"  {AGENTS[int(table.bids) % SEATS]} says liar", f"over: {two_seats.gains(table)}"]
-    return "\n".join(lines)
+def render(states: Sequence[TurnState]) -> str:
+    """Return a few lines of text (see `Renderer.text`)."""
+    game, dice = states[0].game_state, two_seats.held(states, "my_dice")
+
+    def told(name: str) -> str:
+        return " ".join(map(str, dice.get(name, "?" * game["dice"])))
+
+    said = {"bid": "bids {quantity} x {face}", "liar": "says liar"}
+    moves = [f"{move['agent_id']} {said[move['action']].format(**move)}" for move in game["action_history"]]
+    title = f"liar's dice · {game['dice']} of {game['faces']} faces each"
+    return two_seats.lines(title, states, told, moves, why=False)
 
 
 # Bots. They see their seat's observation and mask, no more.

@@ -12,7 +12,7 @@ from msgspec import Struct
 from ..core.compiled import compiled
 from ..core.encoder import Slice, per_seat, shares
 from ..core.record import Tables
-from ..core.turn_state import TurnState, about
+from ..core.turn_state import TurnState, about, payoffs_in
 from ..render.svg import (
     COLOURS,
     FAINT,
@@ -168,27 +168,30 @@ def redraw_stream(table: Any, generator: np.random.Generator) -> None:
     table.stream = generator.integers(0, 2**64, dtype=np.uint64)
 
 
-# Text.
+# Text and pictures.
 
 
-def seat_line(table: Any, seat: int, held: str, told: str = "") -> str:
-    """Return a seat's line: whether it has the turn, its name, and what it holds."""
-    return f"{'>' if table.turn == seat else ' '} {AGENTS[seat]}  {held}  {told}".rstrip()
+def held(states: Sequence[TurnState], field: str) -> dict[str, Any]:
+    """Return what each agent holds, as far as `states` tell: by its own `field`, or shown at the end."""
+    own = {state.agent_id: state.game_state[field] for state in states if state.agent_id}
+    return own | states[0].game_state["shown"]
 
 
-def card_text(table: Any, of: int, seat: int | None, ranks: tuple[str, ...]) -> str:
-    """Return the card of seat `of` as `seat` sees it; None sees all."""
-    return ranks[table.card[of]] if table.showdown or seat in (None, of) else "?"
-
-
-def gains(table: Any) -> str:
-    """Return the winnings of both as text."""
-    return ", ".join(f"{name} {float(table.rewards[seat]):+g}" for seat, name in enumerate(AGENTS))
-
-
-def end_lines(table: Any) -> list[str]:
-    """Return the line of the end of a game with cards; none before."""
-    return [f"over: {'showdown' if table.showdown else 'fold'}; {gains(table)}"] if table.done else []
+def lines(
+    title: str, states: Sequence[TurnState], told: Callable[[str], str], moves: Sequence[str] = (), why: bool = True
+) -> str:
+    """Return a game as lines of text: a title, what is `told` of each agent, the moves, and the winnings at the end,
+    with the reason if `why` is true."""
+    first = states[0]
+    rows = [
+        f"{'>' if name == first.current_turn_agent_id else ' '} {name}  {told(name)}".rstrip()
+        for name in players(states)
+    ]
+    rows += [f"  {move}" for move in moves]
+    if first.outcome is not None:
+        gains = ", ".join(f"{name} {won:+g}" for name, won in payoffs_in(first))
+        rows.append(f"over: {first.outcome['reason'] + '; ' if why else ''}{gains}")
+    return "\n".join([title, *rows])
 
 
 FELT, BACK, ON_FELT = "#2c6e5a", "#3b5b8c", "#f3f1e6"
@@ -224,12 +227,11 @@ def cards_picture(title: str, said: Callable[[list[str]], list[str]], states: Se
         states: of one moment.
     """
     game = states[0].game_state
-    cards = {state.agent_id: state.game_state["my_card"] for state in states if state.agent_id} | game["shown"]
     between = []
     if "board" in game:
         between.append(text(320, 128, "board", 22, fill=ON_FELT, anchor="middle"))
         between.append(_card(game["board"][0], 320, 200) if game["board"] else _space(320, 200))
-    hands = {name: [_card(card, 0, 160)] for name, card in cards.items()}
+    hands = {name: [_card(card, 0, 160)] for name, card in held(states, "my_card").items()}
     kinds = said([row["action"] for row in game["action_history"]])
     moves = [f"{kind}{'es' if kind.endswith('s') else 's'}" for kind in kinds]
     return _picture(title, f"pot {number(game['pot'])}", states, Hands(hands, [_hidden(0, 160)]), between, moves)
@@ -238,11 +240,10 @@ def cards_picture(title: str, said: Callable[[list[str]], list[str]], states: Se
 def dice_picture(title: str, states: Sequence[TurnState]) -> str:
     """Draw a game with dice each from `states` (see `Renderer.picture`)."""
     game = states[0].game_state
-    dice = {state.agent_id: state.game_state["my_dice"] for state in states if state.agent_id} | game["shown"]
     bid = game["current_bid"]
     words, anchor = (f"{bid['quantity']} ×", "end") if bid else ("no bid yet", "middle")
     between = [text(320, 98, words, 22, fill=ON_FELT, anchor=anchor), _die(bid["face"], 330, 70) if bid else ""]
-    hands = {name: _dice(faces) for name, faces in dice.items()}
+    hands = {name: _dice(faces) for name, faces in held(states, "my_dice").items()}
     moves = [
         f"{row['quantity']} × {row['face']}" if row["action"] == "bid" else "liar" for row in game["action_history"]
     ]
@@ -261,9 +262,9 @@ def _picture(
     title: str, terms: str, states: Sequence[TurnState], hands: Hands, between: list[str], moves: list[str]
 ) -> str:
     first = states[0]
-    names = _players(states)
+    names = players(states)
     by = [row["agent_id"] for row in first.game_state["action_history"]]
-    gains = {row["agent_id"]: row["utility"] for row in (first.outcome or {}).get("payoffs", ())}
+    gains = dict(payoffs_in(first))
     things = [
         text(24, 36, title, 22, bold=True),
         text(616, 36, terms, 22, anchor="end", bold=True),
@@ -290,7 +291,7 @@ def _picture(
     return document(f"{title}: {news}", things)
 
 
-def _players(states: Sequence[TurnState]) -> list[str]:
+def players(states: Sequence[TurnState]) -> list[str]:
     """Return the name of the agent that acts first, and of the other one."""
     first = states[0]
     history = first.game_state["action_history"]

@@ -113,7 +113,7 @@ def game(given: TangramOptions) -> Game:
     blank = _blank(given, source, known, own)
     title = view.ANY_FIGURE if known is None else known.name
     figures = own if source == SET else FIGURES
-    names = [figure.name for figure in figures]
+    names, load = [figure.name for figure in figures], partial(view.load, blank, figures)
     return Game(
         name="tangram",
         agents=agents,
@@ -139,11 +139,11 @@ def game(given: TangramOptions) -> Game:
             phase=view.phase,
             game_state=partial(view.game_state, title, names),
             outcome=view.outcome,
-            load=partial(view.load, blank, figures),
+            load=load,
             state_type=TangramState,
             resample=view.resample,
         ),
-        renderer=Renderer(partial(picture.render, title, names), picture.picture),
+        renderer=Renderer(partial(picture.render, load), picture.picture),
         bots=bots.BOTS,
         capabilities=Capabilities(public_view=PublicView(partial(view.public, title, names)), expert=FigureExpert),
     )

@@ -6,12 +6,13 @@ All seats see the same; only "you" depends on the view.
 import struct
 import zlib
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import cos, radians, sin
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ..core.turn_state import TurnState
@@ -33,7 +34,6 @@ from ..render.svg import (
 )
 from .geometry import place, within
 from .lattice import BOARD, CORNERS, PIECES, RASTER
-from .table import SOLVED
 
 Row = Mapping[str, Any]
 Ring = Sequence[Sequence[float]]
@@ -221,32 +221,31 @@ def words(title: str, names: Sequence[str], table: Any) -> str:
     return names[int(table.figure)] if table.figure >= 0 else title
 
 
-def render(title: str, names: Sequence[str], table: Any, seat: int | None) -> str:
-    """Return the board in letters (`LETTERS`; a dot is an uncovered part of the figure) and a few lines on the turn."""
+def render(load: Callable[[TurnState], tuple[Any, int]], states: Sequence[TurnState]) -> str:
+    """Return the board in letters (`LETTERS`; a dot is an uncovered part of the figure) and a few lines on the turn
+    (see `Renderer.text`)."""
+    first, game = states[0], states[0].game_state
+    seen = replace(first, agent_id=first.agent_id or first.current_turn_agent_id or "player_0")  # all see the same
+    table = load(seen)[0][0]
     x = (np.arange(_COLUMNS) + 0.5) * BOARD / _COLUMNS
     y = BOARD - (np.arange(_ROWS) + 0.5) * BOARD / _ROWS
     points = np.stack(np.meshgrid(x, y), -1)
     canvas = np.array([["." if within(table, right, up) else " " for right in x] for up in y])
-    for piece in np.flatnonzero(table.on_board):
-        canvas[inside(points, table.vertices[piece, : CORNERS[piece]])] = LETTERS[piece]
-    lines = [
-        f"{words(title, names, table)} · turn {int(table.turn_number)} of {int(table.turns)} · "
-        f"iou {float(table.iou):.3f}"
-    ]
+    for name, piece in game["on_board"].items():
+        canvas[inside(points, np.array(piece["vertices"]))] = LETTERS[PIECES.index(name)]
+    lines = [f"{game['objective']} · turn {game['turn_number']} of {game['turns']} · iou {game['iou']:.3f}"]
     lines += ["".join(row).rstrip() for row in canvas]
-    drawer = [name for name, there in zip(PIECES, table.on_board, strict=True) if not there]
-    lines.append(f"drawer: {', '.join(drawer) or 'empty'}")
-    if table.moved >= 0:
-        hits = "; it collides" if table.hits[table.moved] else ""
-        lines.append(f"moved: {PIECES[int(table.moved)]}{hits}; plays left: {int(table.plays_left)}")
-    if table.done:
-        lines.append(
-            f"over: {'solved' if table.iou >= SOLVED else 'unsolved'}; each seat has {float(table.score):+.3f}"
-        )
+    lines.append(f"drawer: {', '.join(game['off_board']) or 'empty'}")
+    if moved := game["moved"]:
+        hits = "; it collides" if game["on_board"][moved["shape"]]["collisions"] else ""
+        lines.append(f"moved: {moved['shape']}{hits}; plays left: {game['plays_left']}")
+    if first.outcome is not None:
+        solved = "solved" if first.outcome["reason"] == "solved" else "unsolved"
+        lines.append(f"over: {solved}; each seat has {float(table.score):+.3f}")
     else:
         x, y = table.focus
         where = f"corner at ({x:.1f}, {y:.1f})" if table.width else "no corner is left"
-        lines.append(f"> player_{int(table.turn)}; {where}")
+        lines.append(f"> {first.current_turn_agent_id}; {where}")
     return "\n".join(lines)
 
 

@@ -8,20 +8,11 @@ from ..core.game import Game
 from ..core.options import Options, from_options, within
 from ..mafia import rules
 from ..mafia.game import Skin, assemble, blank_table
-from ..render.renderer import Renderer
 from . import actions, bots, picture, view
 from .load_state import load
 from .view import TEAMS, WerewolfState
 
-WEREWOLF = Skin(
-    actions,
-    view,
-    load,
-    WerewolfState,
-    Renderer(picture.render, picture.picture),
-    bots.BOTS,
-    Teams(TEAMS, rules.teams),
-)
+WEREWOLF = Skin(actions, view, load, WerewolfState, picture, bots.BOTS, Teams(TEAMS, rules.teams))
 
 
 class WerewolfOptions(Options, frozen=True, kw_only=True):

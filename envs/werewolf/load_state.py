@@ -80,8 +80,9 @@ def as_mafia(state: TurnState, game: WerewolfState) -> tuple[MafiaState, dict[st
     phase = "END" if state.game_over else PHASES.get(state.phase, "DAY_DISCUSSION")
     wolves = sum(row.role == "werewolf" for row in dead.values())
     outcome = dict(state.outcome or {})
-    if "winner" in outcome:
-        outcome["winner"] = ("town", "mafia")[TEAMS.index(outcome["winner"])]
+    winner = outcome.get("winner") or str(outcome.get("reason")).removesuffix("_win")  # an observer gets the reason
+    if winner in TEAMS:
+        outcome["winner"] = ("town", "mafia")[TEAMS.index(winner)]
     seen = MafiaState(
         phase=phase,
         day_number=game.day - (phase == "NIGHT_ACTIONS"),
@@ -110,7 +111,8 @@ def as_mafia(state: TurnState, game: WerewolfState) -> tuple[MafiaState, dict[st
 def _roles(state: TurnState, game: WerewolfState, dead: Mapping[str, Any]) -> dict[str, str]:
     """Return the roles that the state tells, in the words of mafia."""
     roles = {agent: row.role for agent, row in dead.items()}
-    roles |= dict.fromkeys(or_else(game.fellow_werewolves, []), "werewolf")
+    found = [row.target for row in or_else(game.my_inspections, []) if row.is_werewolf]
+    roles |= dict.fromkeys([*or_else(game.fellow_werewolves, []), *found], "werewolf")
     roles |= (state.outcome or {}).get("roles", {})
     if state.agent_id:
         roles[state.agent_id] = or_else(game.my_role, "")

@@ -1,7 +1,6 @@
 """A match as SVG: the picture of mafia, in the words of werewolf."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
@@ -44,6 +43,6 @@ def _statement(entry: Statement, ids: Sequence[str]) -> MafiaStatement:
     )
 
 
-def render(table: Any, seat: int | None) -> str:
-    """Return a few lines of text. `seat`: whose known roles and votes are shown; None: all."""
-    return labelled(mafia.render(table, seat))
+def render(max_days: int, states: Sequence[TurnState]) -> str:
+    """Return a few lines of text (see `Renderer.text`). `max_days`: how many days there are at most."""
+    return labelled(mafia.render(max_days, [_in_mafia(state) for state in states]))

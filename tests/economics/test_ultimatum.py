@@ -34,7 +34,7 @@ def test_all_others_need_to_accept_and_who_has_accepted_waits():
     env = played("ultimatum", offer(50, 30, 20), "accept", "pass", "pass", seats=3, **KNOWN)
     assert seen_by(env, "player_2")["acceptances"] == {"player_1": True}
     assert env.agent_selection == "player_2"
-    assert "offer by player_0, accepted by player_1" in env.game.renderer.text(env.table, 2)
+    assert "offer by player_0, accepted by player_1" in env.game.renderer.text([env.turn_state("player_2")])
     assert submit(env, "accept").ok
     assert utilities(env) == [50, 30, 20]
 

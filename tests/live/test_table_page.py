@@ -297,7 +297,7 @@ def test_a_picture_of_ones_own_stands_for_the_fields_which_are_folded(browser, s
         texts = (f'<text x="80" y="{40 * i}">{one}</text>' for i, one in enumerate(states[0].game_state["choice"], 1))
         return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 320 120" role="img">{"".join(texts)}</svg>'
 
-    game = replace(rock_paper_scissors.game(), renderer=Renderer(lambda table, seat: "", picture))
+    game = replace(rock_paper_scissors.game(), renderer=Renderer(picture=picture))
     with hosted(game) as host:
         page = seated(browser, host.url, **SIZES[size], color_scheme="dark")
         words = page.locator(f"{DRAWN} text")
@@ -342,7 +342,7 @@ def test_a_game_of_ones_own_shows_each_of_its_fields_whatever_its_name(browser, 
     simple = nim.game()
     fields = [(name, "i4", np.shape(value)) if value else (name, "?") for name, value in OWN.items()]
     rules = replace(simple.rules, blank=new_table(with_required_fields(2, ("heap", "i4"), *fields), **OWN))
-    renderer = None if picture is None else Renderer(simple.renderer.text, picture)
+    renderer = Renderer() if picture is None else Renderer(picture=picture)
     with hosted(replace(simple, rules=rules, view=None, renderer=renderer)) as host:
         page = seated(browser, host.url)
         drawn = picture not in (None, fails)

@@ -174,7 +174,7 @@ def test_minus_one_stands_for_nothing_where_a_field_begins_with_it_and_never_fal
 
     simple = nim.game()
     blank = new_table(with_required_fields(2, ("heap", "i4"), ("balance", "i4")))
-    game = replace(simple, rules=replace(simple.rules, blank=blank, reset=reset, step=step), view=None, renderer=None)
+    game = replace(simple, rules=replace(simple.rules, blank=blank, reset=reset, step=step), view=None)
     assert _unset(game) == (["balance"] if nothing else [])
 
 

@@ -323,7 +323,7 @@ def test_a_picture_or_a_forecast_that_fails_is_none_and_is_logged_once(caplog):
     def forecasts(state):
         raise ZeroDivisionError("division by zero")
 
-    renderer, capable = Renderer(nim.game().renderer.text, picture), Capabilities(forecasts=forecasts)
+    renderer, capable = Renderer(picture=picture), Capabilities(forecasts=forecasts)
     game = replace(nim.game(), renderer=renderer, capabilities=capable)
     room = Room((None, "bot"), game, pictures=[picture])
     token = room.sit(1, "Ann")

@@ -36,7 +36,7 @@ def test_the_latest_action_stands_on_the_screen(game_id, size):
             count += 1
             env.submit(env.agent_selection, table.view.encode(env.table, table.view.safe(env.table)).action)
             screen._done.append(f"action {count}: {'words ' * 30}")
-            lines = console.render_lines(screen._drawn(table.renderer.text(env.table, None)), pad=False)
+            lines = console.render_lines(screen._drawn(table.renderer.text(env.match.turn_states("all"))), pad=False)
             shown = ["".join(part.text for part in line) for line in lines[: size[1] - 1]]
             assert any(f"action {count}:" in line for line in shown)
             assert max(map(len, shown)) <= size[0]
@@ -52,8 +52,9 @@ def test_the_screen_of_a_person_leaves_room_for_the_question(game_id, lines):
     while not env.table.done and count < 40:
         count += 1
         env.submit(env.agent_selection, table.view.encode(env.table, table.view.safe(env.table)).action)
-        screen.show(f"action {count}", table.renderer.text(env.table, 0), ["words " * 90])
-        drawn = console.render_lines(screen._drawn(table.renderer.text(env.table, 0)))
+        text = table.renderer.text([env.turn_state(table.agents[0])])
+        screen.show(f"action {count}", text, ["words " * 90])
+        drawn = console.render_lines(screen._drawn(text))
         assert len(drawn) <= lines - QUESTION
         assert any("words" in part.text for line in drawn for part in line)  # the latest is what was said
 

@@ -127,7 +127,7 @@ def _has_room(match: TerminalMatch) -> bool:
     if not (console.is_terminal and sys.stdin.isatty()):
         return False
     env.reset(seed=0)
-    lines = match.game.renderer.text(env.table, match.eyes).count("\n")
+    lines = match.text(env.table).count("\n")
     return console.width >= COLUMNS and console.height >= lines + QUESTION + AROUND
 
 

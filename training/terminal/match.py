@@ -172,7 +172,7 @@ class TerminalMatch:
             return _spoken(headline(action))
         typed = typed_word(action.action_type, self.game.allowed_actions(before.table))
         line = f"{self.game.agents[seat]} {headline(action)}\n"
-        old, new = (f"{self._text(table)}\n".count(line) for table in (before.table, env.table))
+        old, new = (f"{self.text(table)}\n".count(line) for table in (before.table, env.table))
         if seat == self.eyes or new > old:
             return _spoken(headline(action), typed)
         return _spoken(action.action_type, typed) if self._differs(before, action) else "has chosen"
@@ -180,21 +180,22 @@ class TerminalMatch:
     def _differs(self, before: Match, action: Action) -> bool:
         match = before.clone()
         match.submit(self.game.agents[before.turn], action)
-        state = self._state(match)
+        states = self._states(match.table)
         for index in self.game.mask(before.table, before.turn).nonzero()[0].tolist():
             if self.game.view.encode(before.table, index).action.action_type != action.action_type:
                 match = before.clone()
                 match.play(index, silent=True)
-                if self._state(match) == state:
+                if self._states(match.table) == states:
                     return False
         return True
 
-    def _state(self, match: Match) -> TurnState:
-        return self.game.turn_state(match.table, self.eyes or 0, messages=())
+    def _states(self, table: Any) -> list[TurnState]:
+        seats = range(self.game.seats) if self.eyes is None else [self.eyes]
+        return [self.game.turn_state(table, seat, messages=()) for seat in seats]
 
-    def _text(self, table: Any) -> str:
+    def text(self, table: Any) -> str:
         """Return the table as text, with what the viewer may know."""
-        return self.game.renderer.text(table, self.eyes)
+        return self.game.renderer.text(self._states(table))
 
     def _phase(self, env: GameEnv) -> str:
         return self.game.view.phase(env.table).lower().replace("_", " ")
@@ -233,12 +234,11 @@ class TerminalMatch:
         return "you" if seat == self.eyes else self.names[seat]
 
     def _show(self, env: GameEnv, headline: str, said: Sequence[str] = ()) -> None:
-        text = self._text(env.table)
+        text = self.text(env.table)
         if self.show is not None:
             self.show(headline, text, said)
         else:
-            text = "\n".join([text, *said])
-            self.console.print(Panel(Text(text), title=Text(headline), title_align="left"))
+            self.console.print(Panel(Text("\n".join([text, *said])), title=Text(headline), title_align="left"))
 
     def table(self) -> Table:
         """Return the results as a table."""

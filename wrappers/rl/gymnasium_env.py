@@ -370,7 +370,7 @@ class SingleAgentEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         ``"human"`` draws after every reset and step without a call.
         """
         view = self.game.agents[self.seat] if self.render_view == "own" else self.render_view
-        return self._display.show(self.match.table, view, self.match.turn_states)
+        return self._display.show(view, self.match.turn_states)
 
     def close(self) -> None:
         """Close the window of ``render_mode="human"``."""

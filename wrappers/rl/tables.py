@@ -412,7 +412,7 @@ def show_all(display: Display, seats: SingleAgentTables, view: str) -> tuple[NDA
     game = seats.game
     views = [game.agents[seat] if view == "own" else view for seat in seats.seat.tolist()]
     pairs = zip(seats.tables.tables, views, strict=True)
-    drawings = (display.show(table, name, partial(_states, game, table)) for table, name in pairs)
+    drawings = (display.show(name, partial(_states, game, table)) for table, name in pairs)
     return tuple(drawing for drawing in drawings if drawing is not None)
 
 

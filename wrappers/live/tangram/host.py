@@ -386,8 +386,7 @@ class Person(HumanAgent):
         Raises:
             EOFError: at the end of `source`.
         """
-        tables, seat = self._game.load(state)
-        self._write(f"{state.game_state['objective']}\n{self._game.renderer.text(tables[0], seat)}")
+        self._write(f"{state.game_state['objective']}\n{self._game.renderer.text([state])}")
         while True:
             line = self._typed("play PIECE [x,y] rotation · finish · say …\n")
             word, _, rest = line.strip().partition(" ")
