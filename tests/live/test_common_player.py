@@ -32,9 +32,12 @@ class Table(Codec):
 
     name = "table 1"
 
-    def __init__(self):
-        self.turn = None
-        self.reply_fails = self.give_up_fails = False
+    def __init__(self, *fails):
+        self.turn, self.fails = None, fails
+
+    def may_fail(self, name):
+        if name in self.fails:
+            raise ZeroDivisionError(f"in {name}")
 
     def receive(self, events):
         if isinstance(events, Exception):
@@ -47,16 +50,15 @@ class Table(Codec):
         return events
 
     def waits(self, turn):
+        self.may_fail("waits")
         return self.turn == turn.id
 
     def reply(self, turn, played):
-        if self.reply_fails:
-            raise ZeroDivisionError("in reply")
+        self.may_fail("reply")
         return [Said(f"{played.response.action.action_type} in turn {turn.id}")] if self.waits(turn) else []
 
     def give_up(self, turn=None, data=None):
-        if self.give_up_fails:
-            raise ZeroDivisionError("in give_up")
+        self.may_fail("give_up")
         return [Said("gave up")]
 
 
@@ -72,12 +74,15 @@ class Script:
             yield data
 
     async def send(self, message):
+        if message.text == UNSENT:
+            raise ZeroDivisionError("in send")
         self.sent.append((asyncio.get_running_loop().time(), message.text))
 
     async def redial(self, reason, level):
         self.redialled.append((reason, level))
 
 
+UNSENT = "bet in turn 1"
 STATE = TurnState("m", "nim", "ann", "play", True)
 TAKE = AgentResponse(Action("take", {"stones": 2}))
 
@@ -186,14 +191,16 @@ async def test_an_error_in_receive_costs_no_further_turn_and_shows_in_the_health
     assert healthy(player)
 
 
-@pytest.mark.parametrize("give_up_fails", [False, True])
-async def test_an_error_in_every_reply_is_given_up_and_counted_each_time(give_up_fails, caplog):
-    table = Table()
-    table.reply_fails, table.give_up_fails = True, give_up_fails
-    sent, player = await played(*[(2, [turn(number)]) for number in range(10)], codec=table)
-    assert [text for _, text in sent] == ([] if give_up_fails else ["gave up"] * 10)
-    assert (player.statistics.decisions, player.statistics.replaced) == (10, 10)
-    assert not healthy(player)
+@pytest.mark.parametrize("fails", [["reply"], ["reply", "give_up"], ["waits"], ["send"], ["record"]], ids=str)
+async def test_an_error_of_ours_is_given_up_and_counted_each_time(fails, caplog, monkeypatch):
+    if fails == ["record"]:
+        monkeypatch.setattr(Turn, "warns", lambda self: 1 / 0)
+    answer = Action("bet") if fails == ["send"] else None if fails == ["record"] else TAKE
+    sent, player = await played(*[(2, [turn()])] * 10, codec=Table(*fails), answer=answer)
+    given_up = [] if "give_up" in fails else ["pass in turn 1" if "record" in fails else "gave up"] * 10
+    assert [text for _, text in sent] == given_up
+    assert (player.statistics.decisions, player.statistics.replaced) == (10, 0 if fails == ["send"] else 10)
+    assert not healthy(player) and caplog.text.count("ZeroDivisionError: ") >= 10
 
 
 @pytest.mark.parametrize("error", [OSError(28, "no space left"), KeyError("x")], ids=repr)

@@ -11,7 +11,7 @@ import logging
 import queue
 import threading
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol
@@ -160,8 +160,7 @@ class AgentStatistics:
         """
         if not self.decisions:
             return None
-        ordered = np.sort(self.latencies[: self.decisions])
-        return float(ordered[min(len(ordered) - 1, int(share * len(ordered)))])
+        return float(np.quantile(self.latencies[: self.decisions], share, method="higher"))
 
 
 @dataclass
@@ -415,25 +414,25 @@ class Player:
         """
         clock = asyncio.get_running_loop().time
         began, answer, notes, problem = clock(), None, dict[str, Any](), turn.problem
-        if problem is None:
-            try:
-                answer, notes = await self.ask(turn, deadline)
-            except (TimeoutError, RuntimeError) as error:
-                problem = str(error)
-        played = Played(AgentResponse(Action("pass")), problem, notes, clock() - began)
+        played, counts = Played(AgentResponse(Action("pass"))), codec is None
         try:
+            if problem is None:
+                try:
+                    answer, notes = await self.ask(turn, deadline)
+                except (TimeoutError, RuntimeError) as error:
+                    problem = str(error)
+            seconds = clock() - began
             response, problem = turn.settle(lambda: answer) if problem is None else (turn.safe(), problem)
-            played = replace(played, response=response, problem=problem)
+            played = Played(response, problem, notes, seconds)
             sent = [] if codec is None else codec.reply(turn, played)
         except Exception as error:
             self.fault(f"{turn.name}: an error of ours, so that the turn is given up")
-            sent, played = [], replace(played, problem=f"an error of ours, {describe_error(error)}")
-            with contextlib.suppress(Exception):  # else the host's clock ends the turn
-                sent = [] if codec is None else codec.give_up(turn)
-            self.record(turn, played)
-        else:
-            if sent or codec is None:
-                self.record(turn, played)
+            problem, counts = f"an error of ours, {describe_error(error)}", True
+            played = replace(played, problem=problem, seconds=clock() - began)
+            # Where nothing is sent, the host's clock ends the turn.
+            sent = [] if codec is None else self.guarded(turn.name, codec.give_up, turn) or []
+        if sent or counts:
+            self.guarded(turn.name, self.record, turn, played)
         return replace(played, sent=sent)
 
     def record(self, turn: Turn, played: Played) -> None:
@@ -445,10 +444,22 @@ class Player:
             kept = {name: note for name, note in notes.items() if name not in (*line, "kind")}
             self.log.write("turn", **line, **kept)
 
+    def guarded(self, name: str, call: Callable[..., Any], *args: Any) -> Any:
+        """Return what a call returns; None after an error of ours, which is a `fault` of what has this `name`."""
+        try:
+            return call(*args)
+        except Exception:
+            self.fault(f"{name}: an error of ours in {call.__name__}, with {args!r:.200}")
+            return None
+
     def fault(self, text: str) -> None:
         """Log the exception that is handled as an error of ours; the agent is not healthy until it answers again."""
         self.statistics.broken = True
         logger.exception(text)
+
+
+Send = Callable[[Sequence[Any], Turn], Awaitable[None]]
+"""Sends the messages that play a turn."""
 
 
 class Turns:
@@ -458,7 +469,7 @@ class Turns:
         self._player_of = player_of
         self.open: dict[Hashable, tuple[Turn, Deadline | None, asyncio.Task[Played]]] = {}
 
-    def begin(self, turn: Turn, codec: "Codec | None" = None, port: Port | None = None) -> "asyncio.Task[Played]":
+    def begin(self, turn: Turn, codec: "Codec | None" = None, send: Send | None = None) -> "asyncio.Task[Played]":
         """Ask for an answer, and send it. A second answer in the same turn keeps the deadline of the first."""
         deadline = None if turn.seconds is None else Deadline.after(turn.seconds)
         if turn.again and turn.table in self.open:
@@ -467,11 +478,8 @@ class Turns:
 
         async def answer() -> Played:
             played = await self._player_of(turn).answer(turn, deadline, codec)
-            for message in played.sent if port is not None else ():
-                if isinstance(message, Turn):  # it goes on with a question of another kind, at a table of its own
-                    self.begin(message, codec, port)
-                else:
-                    await port.send(message)  # type: ignore[union-attr]
+            if send is not None:
+                await send(played.sent, turn)
             return played
 
         self.open[turn.table] = turn, deadline, (task := asyncio.create_task(answer()))
@@ -491,8 +499,8 @@ class Turns:
             await asyncio.wait([task])
             return task.result()
         except asyncio.CancelledError:  # the turn is dropped, or nobody waits for its answer any longer
-            lost = Played(turn.safe(), "the turn was given up", seconds=clock() - began)
-            self._player_of(turn).record(turn, lost)
+            lost, player = Played(turn.safe(), "the turn was given up", seconds=clock() - began), self._player_of(turn)
+            player.guarded(turn.name, player.record, turn, lost)
             if not task.cancelled():
                 task.cancel()
                 raise
@@ -567,12 +575,8 @@ async def run(port: Port, codec: Codec, player: Player, watch: Callable[[Any], N
     """
     turns, clock = Turns(lambda turn: player), asyncio.get_running_loop().time
 
-    def guarded(call: Callable[..., list[Any]], *args: Any) -> list[Any] | None:
-        try:
-            return call(*args)
-        except Exception:
-            player.fault(f"{codec.name}: an error of ours in {call.__name__}, with {args!r:.200}")
-            return None
+    def guarded(call: Callable[..., Any], *args: Any) -> Any:
+        return player.guarded(codec.name, call, *args)
 
     def told(event: Any) -> None:
         if callable(line := getattr(event, "line", None)):
@@ -580,14 +584,24 @@ async def run(port: Port, codec: Codec, player: Player, watch: Callable[[Any], N
             player.log.write(kind, **fields)
         watch(event)
 
-    async def carry_out(events: Iterable[Any] | None) -> Over | None:
+    async def send(messages: Sequence[Any], *lost: Any) -> None:
+        """Send messages. An error of ours gives up what is `lost` by it: a turn, or None and data."""
+        try:
+            for message in messages:
+                if isinstance(message, Turn):  # it goes on with a question of another kind, at a table of its own
+                    turns.begin(message, codec, send)
+                else:
+                    await port.send(message)
+        except Exception:  # a lost connection raises none
+            player.fault(f"{codec.name}: an error of ours in send, with {messages!r:.200}")
+            await carry_out(guarded(codec.give_up, *lost) if lost else ())
+
+    async def carry_out(events: Sequence[Any] | None, *lost: Any) -> Over | None:
         for event in events or ():
             tell(f"{type(event).__name__} of {codec.name}", told, event)
             match event:
-                case Turn():
-                    turns.begin(event, codec, port)
-                case msgspec.Struct():
-                    await port.send(event)
+                case Turn() | msgspec.Struct():
+                    await send([event], *lost)
                 case Note():
                     player.statistics.rejected += event.rejected
                     logger.log(logging.WARNING if event.problem else logging.INFO, "%s: %s", codec.name, event.text)
@@ -600,12 +614,15 @@ async def run(port: Port, codec: Codec, player: Player, watch: Callable[[Any], N
     async def read() -> Over:
         async with contextlib.aclosing(port.incoming()) as incoming:
             async for data in incoming:
-                events = guarded(codec.opened) if data is OPENED else guarded(codec.receive, data)
-                if events is None and data is not OPENED:
-                    events = guarded(codec.give_up, None, data)
-                passed = [table for table, (turn, *_) in turns.open.items() if not codec.waits(turn)]
+                lost = () if data is OPENED else (None, data)
+                events = guarded(codec.receive, data) if lost else guarded(codec.opened)
+                if events is None and lost:
+                    events, lost = guarded(codec.give_up, *lost), ()
+                # Where `waits` fails, the turn is answered.
+                passed = [table for table, (turn, *_) in turns.open.items() if guarded(codec.waits, turn) is False]
                 turns.drop(*passed, why="the turn has passed before the agent answered")
-                if (over := await carry_out(events)) is not None:
+                asked = any(isinstance(event, Turn) for event in events or ())
+                if (over := await carry_out(events, *(() if asked else lost))) is not None:
                     return over
         return Over("closed")
 
