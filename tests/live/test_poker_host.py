@@ -193,8 +193,11 @@ async def test_the_rate_limit_spares_play_and_tells_the_rest():
 # Time.
 
 
-async def test_a_table_does_not_wait_for_ever_for_a_seat_that_is_connected_and_silent():
-    async with hosting(2, seats=2, timeout=0.02, away_after=0.1) as (_, one, silent):
+async def test_a_table_does_not_wait_for_ever_for_a_seat_that_is_connected_and_silent(monkeypatch):
+    async with hosting(2, seats=2, timeout=0.02, away_after=0.1) as (host, one, silent):
+        session, fails = host.tables[one.table_id].session, [False, True] * 99  # every first try
+        timeout = session.timeout
+        monkeypatch.setattr(session, "timeout", lambda *turn: 1 / 0 if fails.pop() else timeout(*turn))
         await asyncio.wait_for(one.play(), 10)
         assert one.got[-1]["reason"] == "insufficient_players"
         assert await silent.closed() == 1000

@@ -48,12 +48,19 @@ async def test_a_match_between_a_person_and_a_bot_is_logged_and_replays(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("respond", "words"), [(raising, "my mistake"), (hanging, "no answer within 0.3 s"), (lambda state: 3, "")]
+    ("respond", "words"),
+    [
+        (raising, "my mistake"),
+        (hanging, "no answer within 0.3 s"),
+        (lambda state: 3, ""),
+        (None, "of ours at TableDue"),
+    ],
 )
-async def test_a_program_that_fails_costs_only_itself(respond, words, caplog):
+async def test_a_program_that_fails_costs_only_itself_and_so_does_an_error_of_ours(respond, words, caplog):
     caplog.set_level(logging.WARNING)
     bad, limits = ("bad", Program(respond)), {"timeout": 600, "program_timeout": 0.3}
     async with TableHost(BARGAINING, [bad, None], **limits) as host, person(host) as ann:
+        host._players[0].answer = host._players[0].answer if respond else None
         await ann.sit()
         for _ in range(3):
             state = await ann.turn()
@@ -121,8 +128,12 @@ async def test_a_page_that_is_loaded_again_and_again_does_not_hold_a_turn():
                 await asyncio.sleep(0.02)
 
 
-async def test_long_messages_and_floods_are_refused():
+async def test_long_messages_and_floods_are_refused_and_an_error_of_ours_is_told(monkeypatch):
     async with TableHost(BARGAINING, [None, None]) as host, person(host) as ann:
+        with monkeypatch.context() as broken:
+            broken.setattr(host.session, "receive", raising)
+            await ann.send("ping")
+            await ann.until("error", code=m.INTERNAL_ERROR)
         await ann.send("sit", name="x" * MESSAGE_LIMIT)
         await ann.until("error", code=m.VALIDATION_ERROR)
         codes = set()

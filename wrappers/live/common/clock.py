@@ -1,6 +1,7 @@
 """The clock of all hosts and agents: deadlines of answers, pings, and the `Room` of what a host's session waits for."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -9,6 +10,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import aiohttp
 from aiohttp import web
+
+logger = logging.getLogger(__name__)
 
 Due = TypeVar("Due", bound=Hashable)
 Message = TypeVar("Message")
@@ -85,12 +88,13 @@ class Room(Generic[Due]):
     """What a session waits for: each value that is due has a deadline, and a task that attends to it.
 
     A value is the pending turn, a call, or a seat without a connection; many may be due at once. While it is due it
-    goes on: a refused answer, for example, does not restart its clock. One that is due no longer is given up.
+    goes on: a refused answer, for example, does not restart its clock. One that is due no longer is given up. After an
+    error of `attend` a value that is still due gets a second try, whose time is over: so that it ends as by its clock.
 
     Attributes:
         due: returns the values that are due now, in the order in which they begin.
         seconds: returns the time of a value that begins; None: nothing happens to it.
-        attend: called once for each value: asks for its answer, or waits for the deadline, and tells the session.
+        attend: called for each value: asks for its answer, or waits for the deadline, and tells the session.
         ended: called with a value that is due no longer, and the seconds that were left.
         open: the deadline and the task of each value that is due.
     """
@@ -116,7 +120,7 @@ class Room(Generic[Due]):
                 self.open[one] = deadline, begin(self._run(one, deadline))
 
     async def play(self) -> None:
-        """Attend until nothing is due; raises the first error of `attend`."""
+        """Attend until nothing is due; raises the error of a second try."""
         try:
             async with asyncio.TaskGroup() as self._group:
                 self.follow()
@@ -128,8 +132,16 @@ class Room(Generic[Due]):
         self.due = list
         self.follow()
 
-    async def _run(self, due: Due, deadline: Deadline) -> None:
-        await self.attend(due, deadline)
+    async def _run(self, due: Due, deadline: Deadline, again: bool = False) -> None:
+        try:
+            await self.attend(due, deadline)
+        except Exception:
+            logger.exception("an error of ours at %s", due)
+            if again:
+                self.open.pop(due, None)  # it begins anew when the session moves: never by itself, without end
+                raise
+            if due in self.due():
+                return await self._run(due, Deadline.after(0.0), again=True)
         self.follow()
 
 

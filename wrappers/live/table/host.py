@@ -705,7 +705,12 @@ class TableHost(Server):
         try:
             self._deliver(self.session.connect(connection))
             async for data in connection.messages(refuse):
-                self._deliver(self.session.receive(connection, data))
+                try:
+                    self._deliver(self.session.receive(connection, data))
+                except Exception:
+                    logger.exception("an error of ours at a message")  # which may hold a token
+                    refuse(messages.INTERNAL_ERROR, "an error of ours; the table goes on")
+                    self._room.follow()  # the session may have moved before
                 self.keep(connection, self.session.has_seat(connection))
         finally:
             self._deliver(self.session.disconnect(connection))
@@ -750,7 +755,7 @@ class TableHost(Server):
     async def _attend(self, due: TableDue, deadline: Deadline) -> None:
         """Ask a program until its turn is over: it may send messages first and decide later. Others have their time."""
         match due.who:
-            case "program":
+            case "program" if deadline.left:
                 while self.session.due == due:
                     await asyncio.sleep(self._delay)
                     turn = Turn(self.session.state(due.seat), name=self.session.seats[due.seat].name or "")
