@@ -18,6 +18,7 @@ from parlour.envs import Action, AgentResponse, GameEnv, MessageIntent
 from parlour.wrappers.agents.base import SeatNames, sentence
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
+from parlour.wrappers.live.common.activity import Activity
 from parlour.wrappers.live.common.player import read_response
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.policies.base import RandomPolicy
@@ -207,8 +208,14 @@ def test_a_log_tells_what_was_replaced(tmp_path, agent, options, words):
     assert moment.action == "pass" and words in moment.note and moment.value is None
 
 
-async def test_what_cannot_be_read_gets_400():
+async def test_what_cannot_be_read_gets_400_and_an_error_of_ours_the_safe_action(monkeypatch):
     async with serving(AgentResponse(Action("accept"))) as server:
+        for fails in ("match", "for_match", "on_match_end"):
+            monkeypatch.setattr(server.agent, fails, lambda *args: 1 / 0)
+            _, answer = await post(f"{server.endpoint}/act", offered().turn_state("player_0").to_json())
+            assert AgentResponse.from_json(answer).action == Action("pass")
+        assert Activity(statistics=server.agent.statistics).problem() == "an error of ours: see the log"
+        assert (await post(f"{server.endpoint}/match_end", None, json={"match_id": "m", "outcome": None}))[0] == 200
         for path in ("act", "match_start", "match_end"):
             for body in (b"", b"{", b"[]", b'"x"', b"\xff", b"[" * 100_000, b"{}"):
                 status, answer = await post(f"{server.endpoint}/{path}", body)

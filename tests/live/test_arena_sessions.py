@@ -440,10 +440,14 @@ def test_a_name_is_claimed_before_a_join_can_lose_its_token():
     assert [body["claim_token"] for body in arena.posted[1:]] == ["ct_9", "ct_9"]
 
 
-def test_a_session_without_an_outcome_is_lost_and_the_next_one_is_played():
-    arena = RudeArena(end={"status": "finished", "game_over": True, "outcome": None, "error": "idle"})
+@pytest.mark.parametrize("outcome", [None, {}], ids=["without an outcome", "by an error of ours"])
+def test_a_session_is_lost_and_the_next_one_is_played(outcome, monkeypatch):
+    if outcome is not None:
+        monkeypatch.setattr(ArenaPollingAgent, "match_ended", lambda *match: 1 / 0)
+    arena = RudeArena(end={"status": "finished", "game_over": True, "outcome": outcome, "error": "idle"})
     player = played_at(arena, 2)
     assert (player.matches, player.lost) == (0, 2)
+    assert player.agent.statistics.broken == (outcome is not None)
     assert json.dumps(arena.posted).count("ct_1") == 1  # the second time the name is claimed
 
 

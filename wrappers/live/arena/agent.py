@@ -417,15 +417,20 @@ class ArenaDecisions(CountsMatches):
         return self._by_match[match_id]
 
     async def decide(self, state: TurnState) -> AgentResponse:
-        """Answer a turn, or a request for messages out of turn. An exception of the agent is never raised here."""
+        """Answer a turn, or a request for messages out of turn. No exception, of the agent or of ours, is raised."""
         self.turns += 1
-        if not state.is_my_turn:
-            return self.agent.match(state.match_id).out_of_turn(state)
-        turn = self.agent.turn(state)
-        turn.seconds = self._deadline
-        response = (await self._turns.answer(turn)).response
-        turn.memory.answer = response.action
-        return response
+        try:
+            if not state.is_my_turn:
+                return self.agent.match(state.match_id).out_of_turn(state)
+            turn = self.agent.turn(state)
+            turn.seconds = self._deadline
+            response = (await self._turns.answer(turn)).response
+            turn.memory.answer = response.action
+            return response
+        except Exception:
+            self.agent.statistics.decided(0.0, replaced=True)
+            self._player.fault(f"match {state.match_id}: an error of ours, so that the safe action is the answer")
+            return AgentResponse(quiet_action(state.allowed_actions) if state.allowed_actions else NO_ACTION)
 
     def match_started(self, match_id: str, game_id: str, agent_ids: Sequence[str]) -> None:
         """Store the agents of a match in the order of their seats, and log the beginning."""
@@ -434,12 +439,12 @@ class ArenaDecisions(CountsMatches):
 
     def match_ended(self, match_id: str, outcome: Mapping[str, Any] | None) -> None:
         """Log the end, and remove what is stored of the match."""
+        self.match_over()
         self._match_log.write("ended", match_id=match_id, outcome=outcome)
         self._turns.drop(match_id)
         if (player := self._by_match.pop(match_id, None)) is not None:
             player.close()
         self.agent.on_match_end(match_id, outcome)
-        self.match_over()
 
 
 def arena_url(arena: str) -> URL:
@@ -555,11 +560,11 @@ class ArenaAgentServer(ArenaDecisions, Server):
         return web.json_response(body=(await self.decide(state)).to_json())
 
     async def _match_start(self, request: web.Request, start: MatchStart) -> Any:
-        self.match_started(start.match_id, start.game_id, start.agent_ids)
+        self._player.guarded("match_start", self.match_started, start.match_id, start.game_id, start.agent_ids)
         return {"ok": True}
 
     async def _match_end(self, request: web.Request, end: MatchEnd) -> Any:
-        self.match_ended(end.match_id, end.outcome)
+        self._player.guarded("match_end", self.match_ended, end.match_id, end.outcome)
         return {"ok": True}
 
     async def _health(self, request: web.Request) -> web.Response:
@@ -899,6 +904,9 @@ class ArenaPollingAgent(ArenaDecisions):
                 raise
             self.lost += 1
             logger.warning("session %s is lost: %s", session.session_id, error)
+        except Exception:
+            self.lost += 1
+            self._player.fault(f"session {session.session_id} is lost by an error of ours")
 
     async def _poll(self, session: JoinedSession) -> None:
         """Request states and answer turns until the session is over. The agent reads the chat with each turn."""
@@ -921,11 +929,9 @@ class ArenaPollingAgent(ArenaDecisions):
                 logger.warning("match %s: the arena refused %s: %s", match_id, refused, why)
             if over:
                 break
-            response = await self._decide(body, await feeds.chat())
-            action, said = response.action, [intent.to_dict() for intent in response.messages]
-            played = {"action_type": action.action_type, "payload": action.payload, "messages": said}
+            response = (await self._decide(body, await feeds.chat())).to_dict()
             try:
-                await self._call("POST", "act", token=token, **played)
+                await self._call("POST", "act", token=token, **response["action"], messages=response["messages"])
             except LiveError as error:
                 if error.code != "HTTP 400":
                     raise
