@@ -30,7 +30,7 @@ from parlour.training.commands.lookup import agent as named_agent
 from parlour.training.commands.lookup import searching_agent
 from parlour.wrappers.agents.base import Agent
 from parlour.wrappers.live.common.clock import Deadline
-from parlour.wrappers.live.common.player import AgentStatistics, Player, Turn
+from parlour.wrappers.live.common.player import AgentStatistics, Player, Turn, tell
 from parlour.wrappers.logs.match_log import SafeMatchLog, opened
 
 logger = logging.getLogger(__name__)
@@ -197,7 +197,7 @@ class AgentSession:
         if table.done:
             self.hands += 1
             self.chips += int(table.rewards[state.position])
-            self._on_hand(int(table.rewards[state.position]))
+            tell("a hand", self._on_hand, int(table.rewards[state.position]))
         if table.done or int(table.turn) != state.position:
             return None
         if len(state.hole[state.position]) != 2:

@@ -117,7 +117,7 @@ def test_what_the_host_writes_is_what_the_agent_reads():
     host, seen = HostSession(GAME, seed=1), 0
     policies = [PolicyAgent(GAME, make_policy("random", GAME, seed=seed)) for seed in range(2)]
     won = [[], []]
-    sessions = [AgentSession(GAME, one.append) for one in won]
+    sessions = [AgentSession(GAME, lambda chips, one=one: one.append(chips) or int("full")) for one in won]
     while host.hand < 30:
         turns = [session.receive(line) for session, line in zip(sessions, host.lines(), strict=True)]
         assert [turn is not None for turn in turns] == [player == host.turn for player in range(2)]

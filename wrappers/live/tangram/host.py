@@ -33,7 +33,7 @@ from ...agents.human import HumanAgent
 from ...logs.match_log import MatchLog, SafeMatchLog, describe_error, escaped
 from ..common.client import Backoff, Link, http_client, next_message, open_websocket, retry
 from ..common.clock import Deadline
-from ..common.player import Player, Unknown
+from ..common.player import Player, Unknown, tell
 from . import messages
 from .agent import now
 from .messages import Chat, ChatRequest, Dialect, Error, Finish, GameMessage, Play, PlayFeedback, PlayRequest, State
@@ -333,7 +333,7 @@ class TangramHost(Checked):
     async def _carry_out(self, event: TangramHostEvent) -> None:
         match event:
             case Chat():
-                self.on_chat(event.message)
+                tell("a chat", self.on_chat, event.message)
             case Struct():
                 await asyncio.sleep(self.feedback)
                 await self._send(event)
