@@ -182,14 +182,10 @@ async def endless(socket):
 @pytest.mark.parametrize("handler", [silent, babbling, talking, endless], ids=lambda handler: handler.__name__)
 async def test_rude_agents_lose_turns_and_the_match_goes_on(handler, tmp_path):
     path, said = tmp_path / "log.jsonl", []
-
-    def full(text):
-        said.append(text)
-        raise OSError("no space left on device")
-
     async with socket_served(handler) as url:
         with MatchLog(path) as log:
-            host = TangramHost(GAME, IDLE, url, answer=0.2, wait=0.05, log=log, on_chat=full)
+            watch = {"on_chat": lambda text: said.append(text) or int("full")}
+            host = TangramHost(GAME, IDLE, url, answer=0.2, wait=0.05, log=log, **watch)
             (played,) = await host.play(1, seed=1)
     assert played.turns == 6
     assert played.lost == (0 if handler is endless else 3)  # plays are limited: the last one ends the turn
