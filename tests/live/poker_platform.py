@@ -492,7 +492,7 @@ class Platform:
         token = f"session-{len(self.sessions)}"
         self.sessions[token] = (table, seat)
         url = f"ws://{request.host}/v1/ws"
-        money = {"deposit": {"amount_usdc": 1.0}} if "join" in self.real_money else {}
+        money = {"deposit": {"amount_usdc": 1.0}} if "join" in self.real_money else {"realMoney": False}
         return {"table_id": table.table_id, "seat_id": seat, "session_token": token, "ws_url": url, **money}
 
     def _leave(self, table_id, agent_id):

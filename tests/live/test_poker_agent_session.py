@@ -252,14 +252,18 @@ def test_pings_and_patience_begin_with_the_connection():
     assert session.tick(2000.0) == []  # told once
 
 
-def test_a_table_without_others_is_silent_without_a_warning():
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_table_without_others_is_silent_without_a_word(waits):
     host, seat, session = table()
     session.opened()
     state = json.loads(host.state(seat))
-    session.receive({**state, "phase": "ended", "players": state["players"][:1]})
-    session.tick(0.0)
-    [over] = session.tick(60.0)
-    assert over.again and not over.problem
+    status = {"type": "table_status", "status": "waiting", "seat_id": seat, "current_players": 1}
+    session.receive(status if waits else {**state, "phase": "ended", "players": state["players"][:1]})
+    assert [type(event) for now in (0.0, 60.0, 120.0) for event in session.tick(now)] == [messages.Ping] * 2
+    session.receive({"type": "player_joined", "seatId": 5, "stack": 100})
+    session.tick(121.0)
+    [over] = session.tick(200.0)
+    assert over.again and over.problem is not waits
 
 
 def test_who_leaves_plays_the_hand_to_its_end():

@@ -90,13 +90,18 @@ class Unwell(Platform):
     """Does not show what a table plays for."""
 
     async def _tables(self, request):
-        return web.Response(status=503)
+        return web.Response(status=self.status, text=self.text)
 
 
-async def test_where_nobody_says_whether_it_is_for_real_money_no_seat_is_kept():
+@pytest.mark.parametrize(
+    ("status", "text", "problem"),
+    [(503, "", "HTTP 503"), (403, "{}", "HTTP_403"), (400, "", "HTTP_400"), (200, "[]", "read"), (200, "", "read")],
+)
+async def test_where_nobody_says_whether_it_is_for_real_money_no_seat_is_kept(status, text, problem):
     platform = Unwell(stack=1000)
+    platform.status, platform.text = status, text
     async with platform.serve() as url:
-        with pytest.raises(LiveError, match="HTTP 503"):
+        with pytest.raises(LiveError, match=problem):
             await play(url, bot("tight"), retry_after=0.01, retries=2)
         assert platform.hands == 0 and all(
             player.gone or table.status == "ended"

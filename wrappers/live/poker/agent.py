@@ -194,6 +194,7 @@ class PokerAgentSession(Codec):
         self.busted = self._acked = self._resend = False
         self._news = 0  # messages received, without the answers to pings
         self._tracker = TableTracker()
+        self._players: int | None = None  # at a table that waits
         self._first_stack: int | None = None
         self._last_stack: int | None = None
         self._state: GameState | None = None
@@ -300,20 +301,28 @@ class PokerAgentSession(Codec):
             return []
         if self._quiet is None:
             self._pinged = now
-        if self._quiet is None or self._quiet[0] != self._news:
+        if self._quiet is None or self._quiet[0] != self._news or self._alone:
             self._quiet = self._news, now
+        if self._stalled is not None:
+            if unmoved > (NEVER_STARTED_SECONDS if self.starting else max(self._stalled, 4 * self._seconds)):
+                return [Over("stalled")]
         if now - self._quiet[1] >= self.patience:
             self._open = False
-            if self.starting and self._stalled is not None and unmoved > NEVER_STARTED_SECONDS:
-                return [Over("stalled")]
-            alone = self._state is None or len([player for player in self._state.players if player.stack]) < 2
-            return [Over(f"no news of the table for {self.patience:.0f} s", again=True, problem=not alone)]
+            problem = self._state is not None
+            return [Over(f"no news of the table for {self.patience:.0f} s", again=True, problem=problem)]
         if now - self._pinged < PING_SECONDS:
             return []
         self._pinged = now
-        if self._stalled is not None and unmoved > max(self._stalled, 4 * self._seconds):
-            return [Over("stalled")]
         return [messages.Ping(payload=messages.Timestamp(timestamp=int(time.time() * 1000)))]
+
+    @property
+    def _alone(self) -> bool:
+        """Whether nobody else with chips sits at the table, as far as we have heard: then there is no news."""
+        state, chips = self._state, self._tracker.stacks_between_hands
+        if state is None:
+            return self._players == 1 and set(chips) <= {self.seat}
+        rich = [player.seat for player in state.players if player.stack] + [seat for seat in chips if chips[seat]]
+        return state.phase not in STREETS and set(rich) <= {self.seat}
 
     @property
     def _seconds(self) -> float:
@@ -510,8 +519,8 @@ class PokerAgentSession(Codec):
 
     def _receive_status(self, status: messages.TableStatus) -> list[PokerEvent]:
         if status.status != "ended":
-            if self.seat is None:
-                self.seat = status.seat_id
+            self.seat = status.seat_id if self.seat is None else self.seat
+            self._players = status.current_players
             return []
         self.turn, self._answer = None, None
         final = {row.seat_id: row.stack for row in status.final_stacks or ()}
@@ -782,7 +791,7 @@ class PokerRestClient:
         try:
             details = await self._call(f"v1/tables/{table}")
             self._check_owner(details, joined.get("seat_id"))
-            self._check_money({**details, **joined})
+            self._check_money(details, joined)
         except (TryAgain, *CONNECTION_ERRORS) as error:  # nobody says whether it is for real money, or it is
             if not isinstance(error, OtherOwner):
                 self._answer_lost = True  # the seat may stay ours
@@ -795,12 +804,11 @@ class PokerRestClient:
         except ValueError:
             raise LiveError(messages.INTERNAL_ERROR, "the server's ws_url is no address") from None
 
-    def _check_money(self, details: Mapping[str, Any]) -> None:
+    def _check_money(self, *answers: Mapping[str, Any]) -> None:
         """Raise LiveError if a table plays for real money, as its own page or the answer to a join says."""
-        config = details.get("config")
-        fields = {**(config if isinstance(config, dict) else {}), **details}
-        for sign in ("realMoney", "real_money", "deposit", "deposit_status"):
-            if fields.get(sign) and not self.request.play_for_real_money:
+        configs = [answer["config"] for answer in answers if isinstance(answer.get("config"), dict)]
+        for sign in ("realMoney", "real_money", "deposit", "deposit_status"):  # one denies nothing that another says
+            if any(fields.get(sign) for fields in (*answers, *configs)) and not self.request.play_for_real_money:
                 raise no_real_money(f"the server says {sign}")
 
     def _check_owner(self, details: Mapping[str, Any], seat: Any) -> None:
@@ -837,7 +845,7 @@ class PokerRestClient:
 
         Raises:
             TryAgain, aiohttp.ClientError, OSError, TimeoutError: if there is no answer, or it cannot be read.
-            LiveError: if the server refuses what is posted.
+            LiveError: if the server refuses.
         """
         bearer = self.api_key or self.request.access_token
         headers = {} if bearer is None else {"Authorization": f"Bearer {bearer}"}
@@ -848,12 +856,12 @@ class PokerRestClient:
             try:
                 answer = await read_json(reply)
             except (ValueError, RecursionError):
-                if reply.ok:
-                    raise TryAgain(f"the server's answer to {path} cannot be read") from None
                 answer = None
         if reply.ok and isinstance(answer, dict):
             return answer
-        if body is None:
+        if reply.ok:
+            raise TryAgain(f"the server's answer to {path} cannot be read")
+        if reply.status == 404 and body is None:
             return {}
         error = answer.get("error") if isinstance(answer, dict) else None
         details = error if isinstance(error, dict) else {}
