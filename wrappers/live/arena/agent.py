@@ -24,6 +24,7 @@ from typing import Any
 import aiohttp
 import msgspec
 from aiohttp import web
+from cachetools import LRUCache
 from yarl import URL
 
 from ....envs.core.game import Game
@@ -268,7 +269,7 @@ class ArenaAgent:
         self.game = agent.game if isinstance(agent, PolicyAgent | LLMAgent) else None
         self.supported_games = None if self.game is None else supported_games(self.game)
         self.statistics = AgentStatistics()
-        self._matches: dict[str, Memory] = {}
+        self._matches = LRUCache[str, Memory](MATCHES)
 
     def act(self, state: Any) -> Any:
         """Answer a turn in the caller's own types. An exception of the agent is never raised here.
@@ -314,10 +315,7 @@ class ArenaAgent:
 
     def match(self, match_id: str) -> Memory:
         """Return the memory of a match."""
-        memory = self._matches.setdefault(match_id, Memory())
-        if len(self._matches) > MATCHES:
-            del self._matches[next(iter(self._matches))]
-        return memory
+        return self._matches.setdefault(match_id, Memory())
 
     def turn(self, state: TurnState) -> ArenaTurn:
         """Return a turn. Never raises: if the state cannot be translated, the turn has a problem.

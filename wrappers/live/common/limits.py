@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Annotated, Generic, TypeVar
 
 from aiohttp import web
+from cachetools import LRUCache
 from msgspec import Meta
 
 SOCKETS = 4096, 1024
@@ -135,7 +136,7 @@ class Places(Generic[Item]):
         self._owners: dict[Item, str] = {}  # the oldest first
         self._counts: Counter[str] = Counter()
         self._kept: set[Item] = set()
-        self._known: dict[str, None] = {}
+        self._known = LRUCache[str, bool](MOST_ADDRESSES)
 
     def __len__(self) -> int:
         return len(self._owners)
@@ -162,9 +163,7 @@ class Places(Generic[Item]):
         """Let an item keep its place whatever comes, or no longer: the connection of a player in a seat."""
         if kept and item in self._owners:
             self._kept.add(item)
-            self._known[self._owners[item]] = None
-            if len(self._known) > MOST_ADDRESSES:
-                del self._known[next(iter(self._known))]
+            self._known[self._owners[item]] = True
         else:
             self._kept.discard(item)
 

@@ -23,6 +23,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import msgspec
 import numpy as np
 from aiohttp import web
+from cachetools import LRUCache
 from msgspec.structs import replace
 
 from ....envs import AgentResponse, Game, Match, streams
@@ -106,7 +107,7 @@ class EndedMatches:
     """Answers with the files of matches. A replay or hands are made once, in a thread, one at a time."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[bytes, str], bytes] = {}  # the latest last
+        self._made = LRUCache[tuple[bytes, str], bytes](KEPT)
         self._one_at_a_time = asyncio.Lock()
         self._pace = Pace(MADE, MADE_AT_ONCE)
 
@@ -129,14 +130,12 @@ class EndedMatches:
 
     async def _make(self, address: str, log: bytes, file: str, title: str) -> bytes:
         async with self._one_at_a_time:
-            if (made := self._made.pop((log, file), None)) is None:
+            if (made := self._made.get((log, file))) is None:
                 if self._pace.wait(address) is None:
                     why, wait = "too many replays of this address; try again later", {"Retry-After": f"{1 / MADE:g}"}
                     raise web.HTTPTooManyRequests(text=why, headers=wait)
                 made = await asyncio.to_thread(_replay if file == "replay.html" else _hands, log, title)
-            self._made[log, file] = made
-            if len(self._made) > KEPT:
-                del self._made[next(iter(self._made))]
+                self._made[log, file] = made
             return made
 
 
