@@ -119,6 +119,7 @@ MISBEHAVIOURS = {
     "says nothing": says_nothing,
     "429": gives({"error": {"message": "slow down"}}, status=429, headers={"Retry-After": "0.01"}),
     "500": gives({"error": {"message": "oops"}}, status=500),
+    "307": gives({}, status=307, headers={"Location": "http://localhost:1/v1?key=sk-very-private"}),
     "401": unauthorized,
 }
 

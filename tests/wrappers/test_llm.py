@@ -101,6 +101,8 @@ async def test_every_misbehaviour_is_one_error_in_time(kind, monkeypatch):
     assert all(headers["Authorization"] == "Bearer sk-very-private" for _, headers in asked)
     if kind in ("429", "500"):
         assert len(asked) == 4 and f"HTTP {kind}" in errors[0]  # one more try each
+    if kind == "307":
+        assert len(asked) == 2 and "it sends us to http://localhost:1/v1?…" in errors[0]
     if "slow" in kind:
         assert "within 0.3 s" in errors[0]
 

@@ -408,12 +408,9 @@ class Model(Checked):
                 del _clients[old]
             clients = _clients[loop] = {}
         if wanted not in clients:
+            http = library().DefaultAsyncHttpxClient(follow_redirects=False, event_hooks={"response": [_limit]})
             client = library().AsyncOpenAI(
-                api_key=key,
-                base_url=self.base_url,
-                max_retries=self.retries,
-                timeout=self.timeout,
-                http_client=library().DefaultAsyncHttpxClient(event_hooks={"response": [_limit]}),
+                api_key=key, base_url=self.base_url, max_retries=self.retries, timeout=self.timeout, http_client=http
             )
             held = _held(client)
             clients[wanted] = await anext(held), held
@@ -429,8 +426,8 @@ _status: ContextVar[int | None] = ContextVar("status", default=None)
 
 async def _limit(response: Any) -> None:
     """Limit what the library reads, and keeps, of a reply; close one that is an error: its status says enough."""
-    _status.set(response.status_code if response.is_error else None)
-    if response.is_error:
+    _status.set(None if response.is_success else response.status_code)
+    if not response.is_success:
         await response.aclose()
         return
     streams = "event-stream" in response.headers.get("Content-Type", "")
@@ -522,6 +519,8 @@ async def _as_model_error(model: Model, call: ModelCall) -> AsyncIterator[None]:
             words = next((words for kind, words in kinds.items() if isinstance(error, kind)), "the connection failed")
             if (status := getattr(error, "status_code", None)) is not None:
                 words = f"{REFUSED}: HTTP {status}"
+            if (elsewhere := getattr(getattr(error, "response", None), "next_request", None)) is not None:
+                words = f"it sends us to {without_secrets(str(elsewhere.url))[:200]}: give that as its URL (--llm-url)"
             fault: Fault = "late" if isinstance(error, library().APITimeoutError) else "failed"
             raise ModelError(f"{model.name} at {model.where}: {words}", fault) from None
     except ModelError as error:

@@ -259,8 +259,8 @@ def http_client(
 
 async def _stay(http: aiohttp.ClientSession, context: SimpleNamespace, of: aiohttp.TraceRequestRedirectParams) -> None:
     target = of.url.join(URL(of.response.headers.get("Location") or of.response.headers.get("URI") or ""))
-    if (target.host, target.port) != (of.url.host, of.url.port):
-        raise LiveError(REDIRECTED, f"{of.url.host}:{of.url.port} sends us to {target.host}:{target.port}")
+    if target.origin() != of.url.origin():
+        raise LiveError(REDIRECTED, f"{of.url.origin()} sends us to {target.origin()}")
 
 
 async def read_json(reply: aiohttp.ClientResponse, most: int = ANSWER_LIMIT) -> Any:
