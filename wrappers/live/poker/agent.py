@@ -303,9 +303,9 @@ class PokerAgentSession(Codec):
             self._pinged = now
         if self._quiet is None or self._quiet[0] != self._news or self._alone:
             self._quiet = self._news, now
-        if self._stalled is not None:
-            if unmoved > (NEVER_STARTED_SECONDS if self.starting else max(self._stalled, 4 * self._seconds)):
-                return [Over("stalled")]
+        longest = NEVER_STARTED_SECONDS if self.starting else max(self._stalled or 0.0, 4 * self._seconds)
+        if self._stalled is not None and unmoved > longest:
+            return [Over("stalled")]
         if now - self._quiet[1] >= self.patience:
             self._open = False
             problem = self._state is not None

@@ -33,6 +33,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 import msgspec
 from aiohttp import WSCloseCode, web
 from aiohttp.typedefs import Handler
+from cachetools import LRUCache
 from msgspec.structs import replace
 
 from ....envs.core import turn_state as ts
@@ -122,7 +123,7 @@ class PokerSeat:
         out: whether its player wants no further hand for now.
         waits: whether it was out while hands were dealt, and is back with its big blind.
         missed: turns in a row without an answer; before its first connection as if they were enough to sit out.
-        idle: hands that it has sat out for its silence, though connected, since its latest answer.
+        idle: turns missed, and hands sat out for its silence, though connected, since its latest answer.
         address: where its player joined from; "": this machine, which is not limited.
     """
 
@@ -248,7 +249,7 @@ class PokerHostSession:
         self.seats: dict[int, PokerSeat] = {}
         self.observed, self._timeout = False, timeout
         self._acks: dict[tuple[int, str], int] = {}  # seat and token of this hand's accepted actions -> seq
-        self._left: dict[str, int] = {}  # chips of agents who left
+        self._left = LRUCache[str, int](MOST_LEFT)  # chips of agents who left
         self._options = {name: game.options[name] for name in OPTIONS}
         self.table: Any = game.tables(1)[0]
         self.hand = self.seq = 0
@@ -316,7 +317,8 @@ class PokerHostSession:
         seat = self.seats.get(number)
         if seat is None or seat.leaving:
             return [self._error(number, messages.NOT_SEATED, f"nobody sits at seat {number}")]
-        seat.connected, seat.came, seat.missed = True, True, 0
+        seat.missed = min(seat.missed, SITS_OUT_AFTER - 1) if seat.came else 0
+        seat.connected = seat.came = True
         connected = [other for other in self._receivers() if other != OBSERVERS]
         if self.status != "waiting" or len(connected) < self.rules.min_players:
             return [*([self._welcome(number)] if self.status == "running" else []), *self.news(number)]
@@ -404,7 +406,8 @@ class PokerHostSession:
             return [self._error(number, messages.VALIDATION_ERROR, f"cannot read the {kind}: {message.reason[:200]}")]
         if isinstance(message, messages.Ping):
             return [Outgoing(number, messages.Pong(payload=message.payload))]
-        seat.missed = seat.idle = 0  # also an answer that is too late: it is dealt in again
+        # Also with what is refused it is dealt in again; only what is played lets it miss two turns.
+        seat.missed = min(seat.missed, SITS_OUT_AFTER - 1)
         return self._act(number, message)
 
     def timeout(self, number: int, token: str) -> Sends:
@@ -412,6 +415,7 @@ class PokerHostSession:
         if self.due != PokerDue("act", number, token):
             return []
         self.seats[number].missed += 1
+        self.seats[number].idle += 1
         self.play(self.game.rules.decode(self.table, self.game.view.safe(self.table)), cause="timeout")
         return self._go_on()
 
@@ -453,6 +457,7 @@ class PokerHostSession:
         if isinstance(move, ActionResult):
             code = messages.VALIDATION_ERROR if move.error == INVALID_PAYLOAD else messages.INVALID_ACTION
             return [self._error(number, code, move.error_detail or "")]
+        self.seats[number].missed = self.seats[number].idle = 0
         self.play(move, reasoning=choice.reasoning or "")
         self._acks[key] = self.seq
         return [Outgoing(number, messages.Ack(turn_token=choice.turn_token, seq=self.seq)), *self._go_on()]
@@ -616,7 +621,7 @@ class PokerHostSession:
         self.hand, self.seq, self.table.dealer = saved.hand, saved.seq + SEQ_GAP, saved.dealer
         if self._seeded:
             self.table.stream = saved.stream
-        self._left = dict(saved.left)
+        self._left.update(saved.left)
         for number, one in saved.seats.items():
             self.seats[number] = PokerSeat(one.agent_id, one.name, one.chips, came=True)
 
@@ -715,8 +720,6 @@ class PokerHostSession:
 
     def _free(self, number: int) -> None:
         self._left[self.seats[number].agent_id] = self.stack(number)
-        if len(self._left) > MOST_LEFT:
-            del self._left[next(iter(self._left))]
         del self.seats[number]
         for field in ("stack", "folded", "seated"):
             self.table[field][number] = 0
