@@ -227,6 +227,13 @@ class GoesOn(Plain):
                 yield "and on "
 
 
+class Wrong(MafiaScriptedAgent):
+    """Chooses what nobody may."""
+
+    async def night_action(self, context, private_info):
+        return wire.NightAction("PROTECT", "p3") if context.round_number == 1 else wire.NightAction("KILL", "p1")
+
+
 class Long(MafiaScriptedAgent):
     """Breaks a limit, and takes a while to end: what others do meanwhile is told after it."""
 
@@ -240,6 +247,7 @@ class Long(MafiaScriptedAgent):
 BAD = {
     "silent": Silent,
     "long": Long,
+    "wrong": Wrong,
     "endless": Endless,
     "endless nothing": EndlessNothing,
     "goes on": GoesOn,
@@ -264,7 +272,9 @@ async def test_a_match_goes_on_whatever_an_agent_does(kind, caplog):
     told = [line.getMessage() for line in warnings(caplog)]
     assert len(told) == len(result.faults)  # once each, in the words of the talk
     assert all("Ann: " in line or "Bob: " in line for line in told)
-    assert not any(word in line for line in told for word in ("nightAction", "_ACTIONS", "DAY_", "p1", "player_"))
+    assert not any(
+        word in line for line in told for word in ("nightAction", "_ACTIONS", "DAY_", "p1", "p3", "KILL", "player_")
+    )
     if kind == "stubborn":
         assert any("still busy" in fault.problem for fault in result.faults)
     if kind == "goes on":

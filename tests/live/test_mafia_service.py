@@ -184,7 +184,8 @@ async def test_idle_strangers_lock_nobody_out_and_end(monkeypatch):
             assert [(await socket.receive(timeout=60)).data for socket in idle] == [1008, 1008]
 
 
-async def test_a_client_finds_its_agents_again_and_a_stranger_does_not():
+async def test_a_client_finds_its_agents_again_and_a_stranger_does_not(monkeypatch):
+    monkeypatch.setattr(service_module, "AGENTS", 2)
     made = []
 
     def make(id, name):
@@ -192,10 +193,13 @@ async def test_a_client_finds_its_agents_again_and_a_stranger_does_not():
         return Plain(id, name)
 
     async with MafiaAgentServer(make) as service:
-        for name in ("one", "one", "two", "", ""):
-            async with sockets(service, 1, request(1, "think"), name=name):
-                pass
-    assert len(made) == 4
+        for name in ("one", "one", "two", "", "", "two", "one"):
+            async with sockets(service, 1, request(1, "think"), name=name) as [socket]:
+                for number in range(2, 2 + 5 * (name == "")):  # a stranger's other matches take no place of others
+                    call = request(number, "think")
+                    await socket.send_json({**call, "context": {**call["context"], "gameId": f"g{number}"}})
+                    await answers(socket, number)
+    assert len(made) == 14
 
 
 # Logs.

@@ -22,6 +22,7 @@ import random
 import re
 import secrets
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -29,6 +30,7 @@ from typing import Annotated, Any, Protocol, runtime_checkable
 
 import msgspec
 from aiohttp import WSCloseCode, web
+from cachetools import LRUCache
 from msgspec import Struct
 
 from ....envs.core.options import AT_LEAST_1, Checked, Seconds, seconds, whole
@@ -38,7 +40,7 @@ from ...agents.base import thoughts
 from ...logs.match_log import MatchLog, SafeMatchLog, describe_error, safe_thoughts
 from ...logs.match_log import escaped as shown
 from ..common.clock import Deadline
-from ..common.limits import SILENT_SECONDS, lacks_token
+from ..common.limits import SILENT_SECONDS, client_of, lacks_token
 from ..common.player import Codec, Over, Played, Player, Turn, plain, run
 from ..common.server import Connection, ConnectionLimits, Served, Server, ServerSettings, local_url
 from . import messages as wire
@@ -573,7 +575,7 @@ class MafiaAgentSession(Codec):
     def __init__(self, seconds: float | None = None, chance: random.Random | None = None) -> None:
         self._seconds, self._chance = seconds, chance or random.Random()
         self._running: dict[CallId, MafiaTurn] = {}
-        self._selves: dict[str, None] = {}  # agents that got private information, the latest last
+        self._selves = LRUCache[str, bool](CALLS)  # agents that got private information
         self._silent_until: float | None = None
         self.known = False
 
@@ -648,10 +650,7 @@ class MafiaAgentSession(Codec):
             agent = info.self.id
             if call.agent not in (None, agent):
                 raise ValueError(f"agent is {call.agent!r}, but info is {agent!r}'s")
-            self._selves.pop(agent, None)
-            self._selves[agent] = None
-            if len(self._selves) > CALLS:
-                del self._selves[next(iter(self._selves))]
+            self._selves[agent] = True
             return agent
         if call.agent is not None:
             return call.agent
@@ -694,7 +693,7 @@ def _shown(text: str) -> str:
 
 
 AGENTS = 1_000
-"""Most agents that are kept. The least recently used is removed first."""
+"""Most agents that are kept of clients with a name, and of others. Who has the most loses the least recently used."""
 CONNECTIONS = 256
 """WebSockets that may be open at once."""
 LIMITS = ConnectionLimits(frame=MESSAGE_LIMIT, rate=1000.0, queue=1024, closing=1.0)
@@ -714,6 +713,7 @@ class ServedAgent:
     thought: str = ""
     moment: tuple[str, int] = ("", 0)  # phase and round of the thought
     winner: str | None = None
+    owner: tuple[bool, str] = (False, "")  # whether its client has a name, and the client's address
 
 
 class MafiaAgents(Player):
@@ -729,7 +729,7 @@ class MafiaAgents(Player):
         self._make = make
         self.agents: dict[Key, ServedAgent] = {}  # the least recently used first
 
-    def begin(self, client: str, turn: MafiaTurn) -> None:
+    def begin(self, client: str, owner: tuple[bool, str], turn: MafiaTurn) -> None:
         """Find the agent of a client's call, or make it, and tell it what it is told in private."""
         key = client, turn.context.game_id, turn.agent_id
         agent = self.agents.pop(key, None)
@@ -740,11 +740,13 @@ class MafiaAgents(Player):
             except Exception as error:  # `make` may be the user's
                 turn.problem = turn.nobody = f"there is no agent: {describe_error(error)}"
                 return
-            agent = ServedAgent(policy, called(policy))
+            agent = ServedAgent(policy, called(policy), owner=owner)
             self.log.write("joined", match_id=key[1], agent_id=key[2], name=name)
         self.agents[key] = turn.agent = agent
-        if len(self.agents) > AGENTS:
-            self._remove(next(iter(self.agents)))
+        owners = Counter(one.owner for one in self.agents.values() if one.owner[0] == agent.owner[0])
+        if owners.total() > AGENTS:
+            [(most, _)] = owners.most_common(1)
+            self._remove(next(one for one, held in self.agents.items() if held.owner == most))
         agent.winner = turn.context.winner
         if isinstance(turn.info, wire.PrivateInfo):
             agent.private = turn.info.kept()
@@ -850,9 +852,9 @@ class MafiaAgentServer(Server):
         if lacks_token(request, self.settings.access_token):
             needs = "connecting needs Authorization: Bearer <access token>"
             return web.json_response({"error": needs}, status=401)
-        return await self.upgrade(request, partial(self._serve, request.query.get("client", "")))
+        return await self.upgrade(request, partial(self._serve, request.query.get("client", ""), client_of(request)))
 
-    async def _serve(self, given: str, connection: Connection) -> None:
+    async def _serve(self, given: str, address: str, connection: Connection) -> None:
         """Answer a client until it disconnects, and remove its agents if it has no name."""
         client = given or secrets.token_hex(16)
         session = MafiaAgentSession(self._deadline, self._random)
@@ -867,7 +869,7 @@ class MafiaAgentServer(Server):
             if isinstance(event, MafiaTurn):
                 event.send = partial(send, event)
                 self.keep(connection)  # it is a host
-                self._agents.begin(client, event)
+                self._agents.begin(client, (bool(given), address), event)
 
         try:
             await run(port, session, self._agents, watch)

@@ -10,6 +10,7 @@ abstention; a statement is left out.
 import asyncio
 import contextlib
 import logging
+import re
 import secrets
 import time
 from collections import Counter
@@ -655,9 +656,11 @@ class HostedMatch:
         """Log a fault as the talk of the match has it."""
         when, what = _IN_WORDS[fault.phase], _IN_WORDS.get(fault.method, fault.method)
         instead = f" ({fault.instead})" if fault.instead else ""
-        who, problem = self._names[fault.agent_id], shown(fault.problem)
+        words = self._names | {kind: kind.lower() for kind in wire.NIGHT_ACTIONS.values()}
+        known = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+        problem = shown(re.sub(rf"(?<!\w)(?:{known})(?!\w)", lambda found: words[found[0]], fault.problem))
         where = f"{self.session.game_id}, {when} {fault.round_number}"
-        logger.warning("%s, %s of %s: %s%s", where, what, who, problem, instead)
+        logger.warning("%s, %s of %s: %s%s", where, what, self._names[fault.agent_id], problem, instead)
 
 
 class MafiaHost:
