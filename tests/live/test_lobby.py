@@ -311,7 +311,7 @@ async def test_a_lobby_that_stops_ends_its_tables_and_keeps_names_and_results(tm
             while (message := await page.socket.receive()).type is aiohttp.WSMsgType.TEXT:
                 pass
             assert message.type is aiohttp.WSMsgType.CLOSE and message.data == aiohttp.WSCloseCode.GOING_AWAY
-    async with lobby(state=path) as host:
+        await host.start()
         seen = await look(host, ann)
         assert seen["you"] == "Ann" and len(seen["results"]) == 1 and seen["tables"] == []
 
@@ -402,6 +402,11 @@ def test_the_store_stays_bounded(monkeypatch):
     known = [store.name_of(token) is not None for token in ("ann", "t0", "t1", "t2", "t3")]
     assert sum(known) == 3 and known[-1]
     assert known[0]  # who has played is kept
+    for number in range(4):
+        store.add_person(f"q{number}", f"s{number}", used={"Ann"})
+        store.add_result("kuhn", "2026-01-01T00:00:00+00:00", "", [player(f"q{number}", 1), player("x", 0, True)])
+    assert [name for (name,) in store.read("SELECT name FROM people ORDER BY rowid")] == ["Ann", "q2", "q3"]
+    assert store.read("SELECT count(*) FROM played").fetchone() == (3,)
 
 
 def test_a_result_that_cannot_be_kept_leaves_nothing_behind(monkeypatch):

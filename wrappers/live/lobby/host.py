@@ -56,9 +56,11 @@ CREATE TABLE IF NOT EXISTS results (
 CREATE TABLE IF NOT EXISTS logs (number INTEGER PRIMARY KEY, log BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS played (name TEXT PRIMARY KEY);
 INSERT OR IGNORE INTO played SELECT json_extract(value, '$.name') FROM results, json_each(players);
+DELETE FROM played WHERE name NOT IN (SELECT name FROM people);
+CREATE TRIGGER IF NOT EXISTS forgotten AFTER DELETE ON people BEGIN DELETE FROM played WHERE name = old.name; END;
 """
 MOST_PEOPLE = 10_000
-"""The most names. Then the oldest one that has not played is forgotten."""
+"""The most names. Then the oldest one that is not in use is forgotten, one that has not played first."""
 MOST_RESULTS = 100_000
 """The most results; the oldest are forgotten."""
 MOST_LOGS = 200
@@ -103,6 +105,11 @@ class OpenTable:
     listed: bool
     empty_since: float | None = None
 
+    @property
+    def people(self) -> set[str]:
+        """Who opened it, and who sits there."""
+        return {self.opened_by, *(seat.name for seat in self.table.session.seats if seat.name is not None)}
+
 
 class LobbyStore(Database):
     """One lobby's file. Every change raises `SaveError` if it cannot be saved.
@@ -119,16 +126,20 @@ class LobbyStore(Database):
 
     # People.
 
-    def add_person(self, name: str, token: str) -> bool:
-        """Keep a name and its token; return False if somebody has it, or one that looks the same (`folded`)."""
+    def add_person(self, name: str, token: str, used: Collection[str] = ()) -> bool:
+        """Keep a name and its token; return False if somebody has it, or one that looks the same (`folded`).
+
+        Names that are `used` are not forgotten for it.
+        """
         try:
             self.write("INSERT INTO people VALUES (?, ?, ?)", (hashed(token), name, folded(name)))
         except sqlite3.IntegrityError:
             return False
         self.write(
-            "DELETE FROM people WHERE rowid IN (SELECT rowid FROM people WHERE name NOT IN (SELECT name FROM played) "
-            "ORDER BY rowid LIMIT max(0, (SELECT count(*) FROM people) - ?))",
-            (MOST_PEOPLE,),
+            "DELETE FROM people WHERE rowid IN (SELECT rowid FROM people "
+            "WHERE name NOT IN (SELECT value FROM json_each(?)) ORDER BY name IN (SELECT name FROM played), rowid "
+            "LIMIT max(0, (SELECT count(*) FROM people) - ?))",
+            (msgspec.json.encode([name, *used]).decode(), MOST_PEOPLE),
         )
         return True
 
@@ -149,7 +160,7 @@ class LobbyStore(Database):
                 (game, ended_at, reason, msgspec.json.encode(list(players)).decode()),
             )
             for one in players:
-                self.write("INSERT OR IGNORE INTO played VALUES (?)", (one.name,))
+                self.write("INSERT OR IGNORE INTO played SELECT name FROM people WHERE name = ?", (one.name,))
             self.write("DELETE FROM results WHERE number <= (SELECT max(number) FROM results) - ?", (MOST_RESULTS,))
             if log:
                 self.write("INSERT INTO logs SELECT max(number), ? FROM results", (zlib.compress(log),))
@@ -261,6 +272,8 @@ class LobbyHost(Server):
 
     async def opening(self) -> None:
         """Begin to end tables without visitors."""
+        self.store.open()  # after a `stop` it is closed
+        self._history = None
         self._sweeping = asyncio.create_task(self._end_empty())
 
     async def closing(self) -> None:
@@ -291,7 +304,8 @@ class LobbyHost(Server):
             raise LobbyRefusal(messages.LIMIT_REACHED, "too many new names of your address; try again in a minute")
         program = _without_number(folded(wish.name), self._reserved) in self._reserved
         try:
-            taken = program or not self.store.add_person(wish.name, token)
+            used = {name for one in self._open.values() for name in one.people}
+            taken = program or not self.store.add_person(wish.name, token, used)
         except SaveError:
             raise LobbyRefusal(messages.STATE_FAILED, "the lobby cannot save names now") from None
         if taken:
@@ -385,7 +399,7 @@ class LobbyHost(Server):
                 watchers=one.table.session.watchers,
             )
             for table_id, one in reversed(self._open.items())
-            if one.listed or person in {one.opened_by, *(seat.name for seat in one.table.session.seats)} - {None}
+            if one.listed or person in one.people
         ]
 
     async def _end_empty(self) -> None:
