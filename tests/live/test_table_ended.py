@@ -46,12 +46,13 @@ async def got(http, url):
 # Matches of any game.
 
 
-def test_a_status_line_names_a_few_players_and_no_name_reads_as_more_of_it():
+def test_a_status_line_names_a_few_players_and_no_name_reads_as_more_of_it(monkeypatch):
+    monkeypatch.setattr("parlour.training.commands.table.MOST_SUMS", 6)
     results = Results(KUHN)
-    for number, name in enumerate(["Ann", "Bob", "Eve, +99 chips", "Dan", "Zoe"]):
+    for number, name in enumerate(["Once", "Ann", "Bob", "Eve, +99 chips", "Dan", "Zoe"]):
         results.add(TableResult((PlayerResult(name, False, number), PlayerResult("bot", True, -number)), "over"))
-    assert results.counts() == {"matches": 5}
-    assert results.in_words() == "chips: 'Zoe' +4 · 'Dan' +3 · 'Eve, +99 chips' +2 · 'Bob' +1 · and 2 others"
+    assert results.counts() == {"matches": 6}
+    assert results.in_words() == "chips: 'Zoe' +5 · 'Dan' +4 · 'Eve, +99 chips' +3 · 'Bob' +2 · and 2 others"
 
 
 def test_hands_are_what_a_game_calls_hands():

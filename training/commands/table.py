@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from urllib.parse import quote
 
 import msgspec
+from cachetools import LRUCache
 from cyclopts import Parameter
 
 from ... import zoo
@@ -40,6 +41,8 @@ POKER = "holdem"
 """The game with a table where stacks carry over from hand to hand."""
 MOST_NAMES = 4
 """The most players that a status line names."""
+MOST_SUMS = 10_000
+"""The most players whose sums are kept; that of who has not played for longest goes first."""
 
 
 class Results:
@@ -49,7 +52,7 @@ class Results:
         self._episodes = "hands" if game.payoffs.episode_name == "hand" else "matches"
         self._unit = game.payoffs.reward_name
         self._played = 0
-        self._won: dict[str, float] = {}
+        self._won = LRUCache[str, float](MOST_SUMS)
 
     def add(self, result: TableResult) -> None:
         """Count a result."""
