@@ -8,8 +8,6 @@ from dataclasses import replace
 from math import sqrt
 from typing import Any
 
-import numpy as np
-
 from ..core.compiled import compiled
 from ..core.encoder import Encoder, Layout, Slice, per_seat, relative, shares
 from .hands import _COUNT, _SUIT, RANKS, card_name, card_set, pocket_strength, set_strength
@@ -97,7 +95,7 @@ def history_slots(seats: int) -> int:
 def observe(table: Any, seat: int, at: Any, out: Any) -> None:
     """Write what `seat` may know into `out` (float32[layout.size])."""
     # In one function with local names: a call with an array costs 5 ns, of some 60.
-    seats, turn = np.int64(table.seats), table.turn
+    seats, turn = int(table.seats), table.turn
     unit = 1.0 / (100.0 * table.big_blind)
     mine = turn == seat
     out[:] = 0
@@ -138,7 +136,7 @@ def observe(table: Any, seat: int, at: Any, out: Any) -> None:
         out[at.toCall] = sqrt(table.to_call * unit)
         out[at.actions_raiseTo] = sqrt(table.raise_min * unit)
         out[at.actions_raiseTo + 1] = sqrt(table.raise_max * unit)
-    slots, slot = history_slots(seats), np.int64(at.history)
+    slots, slot = history_slots(seats), at.history
     share = 1.0 / seats
     for street in range(4):
         end = table.log_end[street]

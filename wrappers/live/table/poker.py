@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from aiohttp import web
+from cachetools import LRUCache
 from msgspec.structs import replace
 
 from ....envs import AgentResponse, Game, TurnState
@@ -38,7 +39,7 @@ class PokerMatch:
     def __init__(self, rules: PokerRules, names: Sequence[str], seed: int | None) -> None:
         self.poker = PokerHostSession(rules, seed=seed)
         self.match_id = f"tbl_{secrets.token_hex(6)}"
-        self._agents: dict[str, str] = {}  # the latest by each name
+        self._agents = LRUCache[str, str](MOST_LEFT)  # the latest by each name
         for number, name in enumerate(names):
             self.join(number, name)  # with the last one it begins
 
@@ -66,8 +67,6 @@ class PokerMatch:
         agent_id = f"agt_{secrets.token_hex(8)}"  # another one each time: hands are open to the agent that played them
         self.poker.join(agent_id, name, number, before=self._agents.pop(folded(name), agent_id))
         self._agents[folded(name)] = agent_id
-        if len(self._agents) > MOST_LEFT:
-            del self._agents[next(iter(self._agents))]
         self.poker.connect(number)
 
     def turn_state(self, agent_id: str) -> TurnState:
@@ -188,9 +187,9 @@ class PokerTableSession(TableHostSession):
 
     def disconnect(self, client: Client) -> Sends:
         """See `TableHostSession`. Who has gone sits out for its silence, and loses the seat as others who do."""
-        seat = self.poker.seats.get(self._clients.get(client, -1)) if self.status == "running" else None
-        if seat is not None and seat.out:
-            seat.out, seat.missed = False, SITS_OUT_AFTER
+        number = self._clients.get(client)
+        if self.status == "running" and number is not None and self.poker.seats[number].out:
+            self.poker.seats[number].out, self.poker.seats[number].missed = False, SITS_OUT_AFTER
         return super().disconnect(client)
 
     def _stand(self, number: int) -> Sends:
