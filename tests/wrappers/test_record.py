@@ -145,7 +145,7 @@ def test_a_full_disk_ends_a_hosts_log_and_nothing_else(tmp_path, caplog):
         log._file = open("/dev/full", "ab", buffering=0)  # noqa: SIM115
         book = SafeMatchLog(log)
         book.write("hand", number=1)
-        assert not book
+        assert book.target is None
         book.write("hand", number=2)
     assert caplog.text.count("the match log ends here") == 1
 
