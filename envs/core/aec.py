@@ -272,9 +272,8 @@ class GameEnv(AECEnv[str, Any, Any]):
 
     def _observed(self, seat: int) -> dict[str, Any]:
         match = self.match
-        closed = match.done or match.turn != seat
-        mask, nested = self.action_mode.mask(match, closed), self._nested
-        flat = match.observation(seat) if closed else match.observed.copy()
+        mask = self.action_mode.mask(match, match.done or match.turn != seat)
+        flat, nested = match.observation(seat), self._nested
         return {"observation": flat if nested is None else nested.tree(flat), "action_mask": mask}
 
     def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:

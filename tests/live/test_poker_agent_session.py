@@ -667,8 +667,8 @@ def state(*options, to_call=0, bets=(1, 2)):
     ],
 )
 def test_the_least_raise_is_never_above_the_largest(bounds, read):
-    offers, _ = read_offers(state(Option(kind="raiseTo", min=bounds[0], max=bounds[1])), 0)
-    assert offers == [Offer("raiseTo", *read)]
+    option = Option(kind="raiseTo", min=bounds[0], max=bounds[1])
+    assert read_offers(state(option), 0)[0] == [Offer("raiseTo", *read)]
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,7 @@ def test_actors_play_different_episodes():
     ]
     hands = [batch.arrays["observations"].tobytes() for batch in batches]
     assert len(set(hands)) == 3
-    assert [batch.decisions for batch in batches] == [32 * 8] * 3
-    assert all(0 < batch.seconds < batch.total_seconds for batch in batches)
+    assert all(batch.decisions == 32 * 8 and 0 < batch.seconds < batch.total_seconds for batch in batches)
 
 
 @pytest.mark.parametrize("extended", [True, False])
