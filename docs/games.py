@@ -213,7 +213,7 @@ def details(game_id: str) -> str:
 
 
 BRIDGES = {"holdem": "poker", "mafia": "mafia", "tangram": "tangram"}
-LAYOUT = "`parlour list {name} --layout` prints payloads, observation and `game_state`."
+LAYOUT = "`parlour list {name}` prints payloads, observation and `game_state`."
 LONG_OPTIONS, LONG_MEANING = 110, 14
 """From how many words on a page has the options' meanings in brief; words of a sentence that is cut then."""
 

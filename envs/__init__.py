@@ -13,7 +13,7 @@ from .core.encoder import Element, Encoder, Layout, Slice
 from .core.game import Game, Payoffs
 from .core.how_to_play import how_to_play
 from .core.match import Match
-from .core.options import Options, from_options, within
+from .core.options import Options, from_options, schema_of, within
 from .core.record import new_table, record, with_required_fields
 from .core.registry import GAMES, find, game, make, register, register_installed, register_platform_id
 from .core.rng import draw, streams
@@ -84,6 +84,7 @@ __all__ = [
     "record",
     "register",
     "register_platform_id",
+    "schema_of",
     "streams",
     "with_required_fields",
     "within",

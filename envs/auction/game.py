@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.capabilities import Capabilities, OutsideOption, PublicView, ShownOptions
 from ..core.encoder import Encoders
-from ..core.game import Game, Payoffs
+from ..core.game import Game, Payoffs, made_of
 from ..core.options import Options, Rule, from_options, number, one_of, whole, within
 from ..core.record import Tables, new_table
 from ..core.rules import Rules
@@ -55,7 +55,7 @@ class AuctionOptions(Options, frozen=True, kw_only=True):
     rule: Annotated[str, one_of(RULES)] = "first-price"
     """``"first-price"``: the winner pays its bid; ``"second-price"``: it pays the second-highest bid; ``"all-pay"``:
     every bidder pays its own bid."""
-    valuations: Annotated[Quantiles | Sequence[Quantiles], Rule(_tables, ("seats",))] = (0, 100)
+    valuations: Annotated[Sequence[float | Quantiles], Rule(_tables, ("seats",))] = (0, 100)
     """the distribution of the private valuations as a small table of quantiles: at least 2 numbers from 0 to 1,000,000,
     never falling, at evenly spaced probabilities from 0 to 1, with linear interpolation. For example, ``(0, 100)`` is
     uniform, ``(0, 20, 100)`` has half its mass below 20, ``(70, 70)`` is always 70. Give one table for all seats (at
@@ -126,31 +126,23 @@ def game(given: AuctionOptions) -> Game:
     return Game(
         name="auction",
         agents=agents,
-        rules=Rules(
+        rules=made_of(
+            Rules,
+            rules,
             blank=blank,
             num_actions=num_actions,
-            reset=rules.reset,
-            step=rules.step,
-            decode=rules.decode,
-            legal=rules.legal,
         ),
         encoders=Encoders(ENCODERS, blank),
         payoffs=Payoffs(-highest - given.entry_fee, most),
-        view=View(
+        view=made_of(
+            View,
+            view,
             action_spaces=view.action_spaces(blank[0]),
             action_ranges=view.action_ranges(given.bids, highest / view.HIGHEST, words if talk else None),
             encode=partial(view.encode, words),
-            parse=view.parse,
-            nearest=view.nearest,
-            safe=view.safe,
             allowed=partial(view.allowed, view.highest(blank[0])),
-            legal=view.legal,
-            phase=view.phase,
-            game_state=view.game_state,
-            outcome=view.outcome,
             load=partial(view.load, blank, words),
             state_type=view.AuctionState,
-            resample=view.resample,
         ),
         renderer=Renderer(partial(picture.render, given.rule, given.rounds), picture.picture),
         bots=bots.BOTS,

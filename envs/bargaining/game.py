@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.capabilities import Capabilities, OutsideOption, PublicView, ShownOptions
 from ..core.encoder import Encoders
-from ..core.game import Game, Payoffs
+from ..core.game import Game, Payoffs, made_of
 from ..core.options import Options, Rule, from_options, number, within
 from ..core.record import Tables, new_table
 from ..core.rules import Rules
@@ -51,7 +51,7 @@ class BargainingOptions(Options, frozen=True, kw_only=True):
     """the pie, {}."""
     discount: Annotated[float, within(0, 1, above=True)] = 1.0
     """factor per round, above 0 and at most 1. The factor per turn is its square root."""
-    reservations: Annotated[Range | Sequence[Range] | None, Rule(_pairs, ("total",))] = None
+    reservations: Annotated[Sequence[float | Range] | None, Rule(_pairs, ("total",))] = None
     """range from which the reservation values are drawn uniformly, rounded to hundredths: (low, high) within the pie,
     or one such pair per seat; None: the lower half of the pie."""
     public: bool = False
@@ -84,30 +84,22 @@ def game(given: BargainingOptions) -> Game:
     return Game(
         name="bargaining",
         agents=agents,
-        rules=Rules(
+        rules=made_of(
+            Rules,
+            rules,
             blank=blank,
             num_actions=num_actions,
-            reset=rules.reset,
-            step=rules.step,
-            decode=rules.decode,
-            legal=rules.legal,
         ),
         encoders=Encoders(ENCODERS, blank),
         payoffs=Payoffs(-max(high for _, high in ranges), total - min(low for low, _ in ranges)),
-        view=View(
+        view=made_of(
+            View,
+            view,
             action_spaces=view.action_spaces(total),
             action_ranges=view.action_ranges(given.offers, total, words if talk else None),
             encode=partial(view.encode, words),
-            parse=view.parse,
-            nearest=view.nearest,
-            safe=view.safe,
-            allowed=view.allowed,
-            phase=view.phase,
-            game_state=view.game_state,
-            outcome=view.outcome,
             load=partial(view.load, blank, words),
             state_type=view.BargainingState,
-            resample=view.resample,
         ),
         renderer=Renderer(partial(picture.render, given.rounds), picture.picture),
         bots=bots.BOTS,

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from math import isfinite
 from numbers import Real
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,14 @@ from .record import Tables, plain
 from .rules import Rules
 from .turn_state import AllowedAction, Message, TurnState, as_dict
 from .view import Hidden, View, default_parts, default_view
+
+Part = TypeVar("Part", Rules, View)
+
+
+def made_of(kind: type[Part], module: ModuleType, **own: Any) -> Part:
+    """Return rules or a view of the functions that a module defines by the names of their parts, and of `own` parts."""
+    defined = {name: part for name, part in vars(module).items() if getattr(part, "__module__", 0) == module.__name__}
+    return kind(**{part.name: defined[part.name] for part in fields(kind) if part.name in defined} | own)
 
 
 @dataclass(frozen=True)

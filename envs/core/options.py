@@ -263,6 +263,17 @@ def texts_of(kind: type[Options]) -> dict[str, str]:
     return {name: " ".join(text.split()).replace("{}", rules_of(kind)[name].words) for name, text in below.items()}
 
 
+def schema_of(kind: type[Options]) -> dict[str, Any]:
+    """Return a JSON Schema of the options: their types, ranges, defaults and words."""
+    schema: dict[str, Any] = msgspec.json.schema(kind)["$defs"][kind.__name__]
+    words = texts_of(kind)
+    for name, rule in rules_of(kind).items():
+        bounds = zip(("minimum", "maximum"), rule.range, strict=False)
+        numbers = {word: bound for word, bound in bounds if not isinstance(bound, str)}
+        schema["properties"][name] |= {"description": words[name], **numbers}
+    return schema
+
+
 def from_options(kind: Callable[P, Given]) -> Callable[[Callable[[Given], Game]], Callable[P, Game]]:
     """Make of a function from checked options to a `Game` one of keyword arguments.
 

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from ..core.capabilities import Capabilities, PublicView, Setup, ShownOptions, VarianceReduction
 from ..core.encoder import Encoders
-from ..core.game import Game, Payoffs
+from ..core.game import Game, Payoffs, made_of
 from ..core.options import Options, Rule, from_options, listed, named, number, whole, within
 from ..core.record import Tables, new_table
 from ..core.rules import Rules
@@ -162,13 +162,12 @@ def game(given: HoldemOptions) -> Game:
     return Game(
         name="holdem",
         agents=tuple(f"player_{seat}" for seat in range(given.seats)),
-        rules=Rules(
+        rules=made_of(
+            Rules,
+            rules,
             blank=blank,
             num_actions=FIRST_FRACTION + len(given.pot_fractions) + 1,
             reset=rules.reset if start is None else reset_from(start),
-            step=rules.step,
-            decode=rules.decode,
-            legal=rules.legal,
         ),
         encoders=Encoders(ENCODERS, blank),
         payoffs=Payoffs(
@@ -180,20 +179,13 @@ def game(given: HoldemOptions) -> Game:
             reward_name="chips",
             episode_name="hand" if given.hands == 1 else "game",
         ),
-        view=View(
+        view=made_of(
+            View,
+            view,
             action_spaces=view.action_spaces(chips),
             action_ranges=view.action_ranges(given.pot_fractions),
-            encode=view.encode,
-            parse=view.parse,
-            nearest=view.nearest,
-            safe=view.safe,
-            allowed=view.allowed,
-            phase=view.phase,
-            game_state=view.game_state,
-            outcome=view.outcome,
             load=partial(view.load, blank),
             familiar=partial(view.familiar, blank),
-            resample=view.resample,
             state_type=HoldemState,
         ),
         renderer=Renderer(picture.render, picture.picture),

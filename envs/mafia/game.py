@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from ..core.capabilities import Capabilities, Chance, HiddenTurn, PublicView, Symmetry, Talk, Teams
 from ..core.encoder import Encoders
-from ..core.game import Game, Payoffs
+from ..core.game import Game, Payoffs, made_of
 from ..core.options import Options, Rule, from_options, one_of, whole, within
 from ..core.record import Tables, new_table
 from ..core.rules import Rules
@@ -139,24 +139,19 @@ def assemble(name: str, blank: Tables, skin: Skin) -> Game:
     return Game(
         name=name,
         agents=tuple(map(view.name, range(seats))),
-        rules=Rules(
+        rules=made_of(
+            Rules,
+            rules,
             blank=blank,
             num_actions=6 * seats + 2,
-            reset=rules.reset,
-            step=rules.step,
-            decode=rules.decode,
-            legal=rules.legal,
         ),
         encoders=Encoders(ENCODERS, blank),
         payoffs=Payoffs(-1.0, 1.0),  # not zero-sum: the teams have different sizes
-        view=View(
+        view=made_of(
+            View,
+            words,
             action_spaces=words.action_spaces(blank[0]),
             action_ranges=words.action_ranges(seats),
-            encode=words.encode,
-            parse=words.parse,
-            nearest=words.nearest,
-            safe=words.safe,
-            allowed=words.allowed,
             phase=shown.phase,
             game_state=shown.game_state,
             outcome=shown.outcome,

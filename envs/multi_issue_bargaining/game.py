@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from ..core.capabilities import Capabilities, OutsideOption, PublicView
 from ..core.encoder import Encoders
-from ..core.game import Game, Payoffs
+from ..core.game import Game, Payoffs, made_of
 from ..core.options import Options, Rule, from_options, number, whole, within
 from ..core.record import Tables, new_table
 from ..core.rules import Rules
@@ -109,30 +109,25 @@ def game(given: MultiIssueOptions) -> Game:
     return Game(
         name="multi_issue_bargaining",
         agents=tuple(f"player_{seat}" for seat in range(given.seats)),
-        rules=Rules(
+        rules=made_of(
+            Rules,
+            rules,
             blank=blank,
             num_actions=outcomes + 3,
-            reset=rules.reset,
-            step=rules.step,
-            decode=rules.decode,
-            legal=rules.legal,
         ),
         encoders=Encoders(ENCODERS, blank),
         payoffs=Payoffs(-max(high for _, high in reservations), 1.0 - min(low for low, _ in reservations)),
-        view=View(
+        view=made_of(
+            View,
+            view,
             action_spaces=view.action_spaces(issues),
             action_ranges=view.action_ranges(outcomes),
             encode=partial(view.encode, names),
             parse=partial(view.parse, issues),
-            nearest=view.nearest,
-            safe=view.safe,
-            allowed=view.allowed,
-            phase=view.phase,
             game_state=partial(view.game_state, issues),
             outcome=partial(view.outcome, issues),
             load=partial(view.load, blank, issues),
             state_type=view.NegotiationState,
-            resample=view.resample,
         ),
         renderer=Renderer(picture.render, picture.picture),
         bots={**bots.BOTS, **(bots.PUBLIC_BOTS if given.public else {})},

@@ -347,7 +347,7 @@ class WhoLeft(Field):
                 table.within &= ~(1 << seats[agent])
 
 
-Ranges = Sequence[float] | Sequence[Sequence[float]]
+Ranges = Sequence[float | Sequence[float]]
 """A lowest and a highest value for all seats, or such a pair for each seat."""
 
 

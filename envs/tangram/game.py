@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from ..core.capabilities import Capabilities, PublicView
 from ..core.encoder import Encoders
-from ..core.game import Game, Payoffs
+from ..core.game import Game, Payoffs, made_of
 from ..core.options import Options, Rule, from_options, named, number, within
 from ..core.record import Tables, new_table
 from ..core.rules import Rules
@@ -117,25 +117,21 @@ def game(given: TangramOptions) -> Game:
     return Game(
         name="tangram",
         agents=agents,
-        rules=Rules(
+        rules=made_of(
+            Rules,
+            rules,
             blank=blank,
             num_actions=PLACES + 1,
             reset=rules.reset_from(own) if source == SET else rules.reset,
-            step=rules.step,
-            decode=rules.decode,
-            legal=rules.legal,
         ),
         encoders=Encoders(ENCODERS, blank),
         payoffs=Payoffs(lowest_utility(blank[0]), BONUS + (0.0 if given.sparse else 1.0), shared=True),
-        view=View(
+        view=made_of(
+            View,
+            actions,
             action_spaces=actions.action_spaces(),
             action_ranges=actions.ACTION_RANGES,
             grid=actions.GRID,
-            encode=actions.encode,
-            parse=actions.parse,
-            nearest=actions.nearest,
-            safe=actions.safe,
-            allowed=actions.allowed,
             phase=view.phase,
             game_state=partial(view.game_state, title, names),
             outcome=view.outcome,

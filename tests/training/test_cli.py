@@ -240,6 +240,9 @@ def test_list_shows_games_bots_the_zoo_presets_and_runs(capsys, tmp_path, monkey
     plays = {row["policy"]: row["seats"] for row in found["zoo"]}
     assert list(plays) == [f"zoo:{name}" for name in zoo.names()]
     assert plays["zoo:holdem"] == [*range(2, 11)]
+    schema = json.loads(run(capsys, "list", "cournot", "--json")[1])["cournot"]["properties"]
+    assert schema["seats"] == {**schema["seats"], "type": "integer", "default": 2, "minimum": 2, "maximum": 8}
+    assert all(part["description"] for part in schema.values())
     presets = {row["preset"]: row for row in found["presets"]}
     assert presets["bargaining-public"]["game"] == "bargaining"
     assert presets["holdem"]["algorithm"] == "maskable_ppo"

@@ -4,6 +4,7 @@ import inspect
 import json
 import sys
 from collections.abc import Callable
+from itertools import starmap
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ from cyclopts import Parameter
 from ...envs import GAMES, Game, Match, find, how_to_play
 from ...envs import game as make_game
 from ...envs.core.how_to_play import FIELDS
-from ...envs.core.options import named
+from ...envs.core.options import schema_of, texts_of
 from ...wrappers.policies.base import read_settings
 from ...zoo import PREFIX, Card, Measure, card, names, seats_of, span, variants, weights
 from ..evaluation.cross_play import LOST
@@ -34,7 +35,6 @@ def command(
     what: Annotated[tuple[str, ...], Parameter(name="KIND")] = (),
     *,
     runs: Path = run_folder.RUNS,
-    layout: bool = False,
     options: tuple[str, ...] = (),
     as_json: AsJson = False,
 ) -> None:
@@ -43,23 +43,23 @@ def command(
 
     Args:
         what: Any of games, bots, zoo, presets and runs; zoo:NAME, such as zoo:holdem, for all of the card of a policy;
-            module:function for the layout of a game of your own. Default: all of them, without cards.
+            a game for its options, action indices, payloads, slices of the observation and fields of `game_state`, in
+            JSON for the schema of its options. Default: games to runs.
         runs: The folder of all run folders.
-        layout: With a game's name: its action indices, payloads, slices of the observation and fields of `game_state`.
-        options: The game's options as name=value, such as seats=3, for its layout.
+        options: The game's options as name=value, such as seats=3.
     """
-    if layout or any(":" in name and not name.startswith(PREFIX) for name in what):
-        print(*(_layout(game_with(name, options)) for name in what), sep="\n\n")
-        return
     make: dict[str, Callable[[], Rows]] = {
         "games": _games, "bots": _bots, "zoo": zoo_rows, "presets": _presets, "runs": lambda: _runs(runs),
     }  # fmt: skip
     cards = {name: card(name) for name in what if name.startswith(PREFIX)}
-    kinds = [named("kind", name, make) for name in what if name not in cards] if what else list(make)
-    tables = {kind: make[kind]() for kind in kinds}
+    games = {name: game_with(name, options) for name in what if name not in (*make, *cards)}
+    tables = {kind: rows() for kind, rows in make.items() if kind in what or not what}
     if as_json:
-        print(json.dumps(tables | msgspec.to_builtins(cards), indent=2))
+        kinds = {name: getattr(find(name), "options", None) for name in games}
+        schemas = {name: schema_of(kind) if kind else {} for name, kind in kinds.items()}
+        print(json.dumps(tables | msgspec.to_builtins(cards) | schemas, indent=2))
         return
+    print(*starmap(_layout, games.items()), sep="\n\n", end="\n" * bool(games))
     for kind, rows in tables.items():
         left_out = IN_JSON_ONLY.get(kind, ())
         columns = [column for column in (rows[0] if rows else {"none": ""}) if column not in left_out]
@@ -70,7 +70,13 @@ def command(
         Console().print(*card_page(name.removeprefix(PREFIX), about), sep="\n", soft_wrap=True)
 
 
-def _layout(game: Game) -> str:
+def _layout(name: str, game: Game) -> str:
+    kind = getattr(find(name), "options", None)
+    words = texts_of(kind) if kind else {}
+    options = [
+        f"{one.name}={one.default!r}: {words.get(one.name, '')}"
+        for one in inspect.signature(find(name)).parameters.values()
+    ]
     actions = [f"{one.start} to {one.stop - 1}: {one.meaning}" for one in game.view.action_ranges]
     payloads = [f"{kind}: {space}" for kind, space in game.view.action_spaces.items()]
     fields = how_to_play(game).partition(FIELDS)[2].partition("\n")[2].strip()
@@ -79,7 +85,12 @@ def _layout(game: Game) -> str:
         match.reset(seed=0)
         example = match.turn_state(game.agents[match.turn]).game_state
         fields = "\n".join(f"- `{name}`, such as {value}" for name, value in example.items())
-    parts = {"Actions": "\n".join(actions), "Payloads": "\n".join(payloads), "Observation": game.layout.describe()}
+    parts = {
+        "Options": "\n".join(options) or "none",
+        "Actions": "\n".join(actions),
+        "Payloads": "\n".join(payloads),
+        "Observation": game.layout.describe(),
+    }
     return "\n\n".join(f"{title}\n\n{text}" for title, text in {**parts, "Fields of game_state": fields}.items())
 
 
