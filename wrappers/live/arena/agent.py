@@ -97,10 +97,6 @@ class ArenaTurn(Turn):
     Its `state` is what the agent gets: our game's id and fields, the seats' names if they are known, and as
     ``allowed_actions`` what the host offers, within the bounds that its state sets (see `narrowed`). Its `problem`
     is why there is no such state; None: there is one.
-
-    Attributes:
-        arena_state: the TurnState that the arena sent.
-        own_state: the same in our game's form, with the agents' ids.
     """
 
     arena_state: TurnState = field(kw_only=True)
@@ -159,15 +155,7 @@ class ArenaTurn(Turn):
 
 @dataclass
 class Memory:
-    """What one match has taught.
-
-    Attributes:
-        order: the agents in the order of their seats; None: it is not known.
-        reported: whether a problem was logged.
-        idle: the turns in a row that offered only to talk, in the same state.
-        in_vain: the requests in a row out of turn that offered nothing.
-        answer: what was sent in the latest turn; None: nothing yet.
-    """
+    """What one match has taught."""
 
     order: list[str] | None = None
     reported: bool = False
@@ -367,15 +355,6 @@ class ArenaDecisions(CountsMatches):
 
     A turn that is still open when its match ends or has the next one is given up, and counts as replaced.
 
-    Args:
-        agent: the agent; it runs in its own thread.
-        deadline: seconds for a decision; after them the safe action is the answer.
-        log: the log of all decisions; None: no log.
-
-    Attributes:
-        agent: the agent.
-        turns: number of answered turns.
-        matches: number of ended matches.
 
     Raises:
         ValueError: if the deadline is not above 0.
@@ -495,13 +474,6 @@ class ArenaAgentServer(ArenaDecisions, Server):
 
     >>> async with ArenaAgentServer(ArenaAgent("me", agent)) as server:      # doctest: +SKIP
     ...     await server.register("http://127.0.0.1:9100")
-
-    Args:
-        agent: the agent; it runs in its own thread, one call at a time.
-        server: where it listens.
-        deadline: seconds for a decision; after them the safe action is the answer.
-        endpoint: the URL under which arenas reach the agent; None: the address where it listens.
-        log: the log of all decisions; None: no log.
     """
 
     middlewares = (answer_refusals,)
@@ -581,14 +553,7 @@ CHAT, EVENTS = "chat/sync", "sync"
 
 
 class SessionFeeds:
-    """The chat and the events that an arena may send beside a session. A request that fails costs no turn.
-
-    Args:
-        http: the HTTP client.
-        sessions: the URL of the arena's sessions.
-        token: the player's token.
-        agent_id: the agent's id in the match.
-    """
+    """The chat and the events that an arena may send beside a session. A request that fails costs no turn."""
 
     def __init__(self, http: aiohttp.ClientSession, sessions: URL, token: str, agent_id: str) -> None:
         self._http, self._sessions, self._token, self._agent_id = http, sessions, token, agent_id
@@ -679,20 +644,6 @@ class ArenaPollingAgent(ArenaDecisions):
     ...     await player.register()
     ...     await player.play(sessions=4, matches=100)
 
-    Args:
-        agent: the agent; it runs in its own thread, one turn at a time.
-        arena: the arena's address, ``http://…``.
-        games: the ids of the games to play; None: those that the agent supports.
-        seats: the number of players of the sessions that it creates or joins; None: what the arena's game has, and any.
-        access_token: the arena's access token; None: it has none.
-        times: the deadline of a decision, and times between requests.
-        log: the log of all decisions; None: no log.
-
-    Attributes:
-        agent, turns, matches: see `ArenaDecisions`.
-        lost: number of sessions that ended without an outcome, or could not be played to their end.
-        claim_token: the arena's token for the agent's name, which may be set before the start; None: none yet.
-        link: whether the arena answers.
 
     Raises:
         ValueError: if `arena` is not an HTTP URL, or there is no game to play.

@@ -82,10 +82,6 @@ class LocalPlayer(Player):
     policy of ours is asked itself, gets the environment's own TurnState, and is told of no match. Each runs in a thread
     of its own, one call at a time.
 
-    Args:
-        agent: the object.
-        notes: whether a policy's thoughts are asked for.
-
     Raises:
         ValueError: if it has no `act`, or no `agent_id` that is text.
     """
@@ -157,14 +153,7 @@ def _result(result: Any) -> Any:
 
 
 class RemotePlayer(Player):
-    """An agent over HTTP: ``POST {endpoint}/act``, ``/match_start``, ``/match_end``.
-
-    Args:
-        agent_id: its name.
-        endpoint: its URL.
-        game_id: the game's id in its states.
-        http: returns the HTTP client, which asks for no compression.
-    """
+    """An agent over HTTP: ``POST {endpoint}/act``, ``/match_start``, ``/match_end``."""
 
     def __init__(self, agent_id: str, endpoint: str, game_id: str, http: Callable[[], aiohttp.ClientSession]) -> None:
         self.agent_id, self.endpoint = agent_id, endpoint
@@ -208,16 +197,7 @@ class AgentGone(Exception):
 
 
 class WaitingPlayer(Player):
-    """An agent that polls. Its turn is kept here until it posts an answer.
-
-    Args:
-        agent_id: its name.
-        game_id: the game's id in its states.
-        token: that of its seat.
-
-    Attributes:
-        state: the TurnState that needs an answer; None if there is none.
-    """
+    """An agent that polls. Its turn is kept here until it posts an answer."""
 
     def __init__(self, agent_id: str, game_id: str, token: str) -> None:
         self.agent_id, self.token, self._game_id = agent_id, token, game_id
@@ -298,19 +278,7 @@ Status = Literal["waiting", "running", "finished", "error"]
 
 @dataclass
 class HostedSession:
-    """A session.
-
-    Attributes:
-        session_id: the session's id.
-        game_id: the game's id that its creator used.
-        codes: unused invite codes.
-        most_actions: limit of game actions in the match; None: the arena's limit.
-        created: time of creation on the event loop's clock, in seconds.
-        seats: players by id, in the order of the seats, which is the order of joining.
-        status: the status.
-        outcome: the match's outcome; None before its end.
-        error: the error that ended the session; None without one.
-    """
+    """A session."""
 
     session_id: str
     game_id: str
@@ -487,19 +455,7 @@ DEALS = {"agreement": True, "auction_resolved": True, "max_rounds_exceeded": Fal
 
 @dataclass
 class ArenaResult:
-    """One match.
-
-    Attributes:
-        match_id, game_id: the ids of the match and of its game.
-        agent_ids: the agents, seat by seat.
-        payoffs: the payoffs by agent.
-        reason: why it ended; ``"error"`` after an error of the host, which `error` describes.
-        actions: number of game actions.
-        rejected, failed, forced: by agent, the numbers of refused answers, failures and safe actions.
-        deal: whether there was a deal; None if the game has no deals, or none was possible.
-        efficiency: the realised share of the possible surplus (bargaining), or the winner's valuation as a share of the
-            highest (auction); None if the outcome does not show it.
-    """
+    """One match."""
 
     match_id: str
     game_id: str

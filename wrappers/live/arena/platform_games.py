@@ -44,15 +44,7 @@ def _to_all(response: AgentResponse, state: TurnState) -> AgentResponse:
 
 @dataclass(frozen=True)
 class PlatformGame:
-    """A platform's game.
-
-    Attributes:
-        name: the name of our game.
-        seen: ``seen(state) -> TurnState`` in our game's form. Raises ValueError if the state cannot be read.
-        options: options that our game must have.
-        played: ``played(response, state) -> AgentResponse`` in the platform's form; None: answers are sent as they are.
-        hosted: options that our game must also have to be hosted under the platform's id.
-    """
+    """A platform's game."""
 
     name: str
     seen: Callable[[TurnState], TurnState]

@@ -65,19 +65,7 @@ REPLACED_IN_A_ROW = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Activity:
-    """What a live agent or host has done since its start.
-
-    Attributes:
-        counts: returns numbers by the names in `COUNTERS` and `GAUGES`; those of the agent and the link are added.
-        score: returns what was won, with its unit, in words: of an agent the mean with its interval, of a table each
-            player's sum; empty: it is not known.
-        statistics: the agent's counters; None: there is no agent, or many.
-        models: returns what the answers of language models came to, by seat or name.
-        link: the agent's connection to the platform; None: the platform connects to us.
-        patience: seconds without a connection after which the agent is not healthy.
-        failing: returns why a host is not healthy, such as what it cannot save; None: it is.
-        started: time of the start, by `time.monotonic`.
-    """
+    """What a live agent or host has done since its start."""
 
     counts: Callable[[], Mapping[str, float]] = dict
     score: Callable[[], str] = str

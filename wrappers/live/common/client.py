@@ -62,15 +62,7 @@ class TryAgain(Exception):
 
 
 class Link:
-    """The state of an agent's connection to a platform.
-
-    Args:
-        clock: returns the time in seconds.
-
-    Attributes:
-        connected: whether there is a connection.
-        reconnects: number of connections after a lost one.
-    """
+    """The state of an agent's connection to a platform."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.connected, self.reconnects = False, 0

@@ -146,11 +146,7 @@ class Room(Generic[Due]):
 
 
 class CountsMatches:
-    """What plays matches, or games: it counts those that have ended.
-
-    Attributes:
-        matches: their number.
-    """
+    """What plays matches, or games: it counts those that have ended."""
 
     matches = 0
 

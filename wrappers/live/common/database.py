@@ -23,11 +23,6 @@ class SaveError(Exception):
 class Database:
     """One server's file. No two servers may share one.
 
-    Args:
-        path: of the file, which is made if need be; `IN_MEMORY`: none.
-        schema: the statements that make its tables.
-        what: what is kept in it, for the errors.
-
     Raises:
         ValueError: if the file cannot be used, or another server uses it.
     """

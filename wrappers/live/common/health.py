@@ -79,11 +79,7 @@ STUCK_SECONDS = 20.0
 
 
 class Heartbeat:
-    """Signs of life of an event loop.
-
-    Attributes:
-        latest: time of the latest one, by `time.monotonic`.
-    """
+    """Signs of life of an event loop."""
 
     def __init__(self) -> None:
         self.latest = time.monotonic()

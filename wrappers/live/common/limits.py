@@ -122,11 +122,6 @@ class Places(Generic[Item]):
 
     Without a free one, the oldest item that is not kept has to go: one of the same owner if that has its share, else
     anybody's. What is kept stays whatever comes. Programs of this machine, whose owner is "", have no share.
-
-    Args:
-        most: number of places; with 0 nothing is admitted.
-        each: number of places of one owner; None: all.
-        reserved: places for owners who had a kept item before.
     """
 
     def __init__(self, most: int, each: int | None = None, reserved: int = 0) -> None:

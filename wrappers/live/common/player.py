@@ -265,15 +265,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Played:
-    """A turn that has been settled.
-
-    Attributes:
-        response: what is played.
-        problem: why it is the safe action in the place of the agent's answer; None: it is the agent's answer.
-        thoughts: the agent's notes on its answer (see `parlour.wrappers.agents.base.thoughts`); empty without a log.
-        seconds: the time until the answer.
-        sent: the messages that play it, where there is a codec.
-    """
+    """A turn that has been settled."""
 
     response: AgentResponse
     problem: str | None = None

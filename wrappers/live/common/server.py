@@ -199,12 +199,7 @@ class Connection:
 
 
 class Served:
-    """A connection of a peer to us, as a `Port`.
-
-    Args:
-        connection: the connection.
-        encode: returns a message as text.
-    """
+    """A connection of a peer to us, as a `Port`."""
 
     def __init__(self, connection: Connection, encode: Callable[[Any], str]) -> None:
         self._connection, self._encode = connection, encode
@@ -330,11 +325,6 @@ class Origins:
 
     A page of another site can give its own name the address of this machine (DNS rebinding). A server that knows its
     names, as one that only this machine reaches does, refuses such a page.
-
-    Args:
-        address: where the server listens.
-        names: further names under which it is reached.
-        strict: whether requests must name it; with `names` they always must.
     """
 
     def __init__(self, address: str, names: Iterable[str] = (), strict: bool = True) -> None:

@@ -70,11 +70,7 @@ logger = logging.getLogger(__name__)
 
 
 class LobbyRefusal(Exception):
-    """A call is refused.
-
-    Attributes:
-        code: one of `messages.STATUS`.
-    """
+    """A call is refused."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -83,18 +79,7 @@ class LobbyRefusal(Exception):
 
 @dataclass
 class OpenTable:
-    """A table.
-
-    Attributes:
-        game: the game's name.
-        table: the table.
-        answers: what answers requests to the table, by path.
-        options: those that the person chose who opened it.
-        opened_by: the name of that person.
-        address: of that person.
-        listed: whether the lobby shows it to others.
-        empty_since: the loop's time since when nobody has its page open; None: somebody has.
-    """
+    """A table."""
 
     game: str
     options: Mapping[str, str]
@@ -113,9 +98,6 @@ class OpenTable:
 
 class LobbyStore(Database):
     """One lobby's file. Every change raises `SaveError` if it cannot be saved.
-
-    Args:
-        path: of the file, which is made if need be; `IN_MEMORY`: none.
 
     Raises:
         ValueError: if the file cannot be used, or another lobby uses it.
@@ -205,16 +187,6 @@ class LobbyHost(Server):
 
     People choose a name, open tables with programs and other people, and play. Results are kept.
 
-    Args:
-        offers: the games, with their opponents.
-        make: makes a table.
-        presets: tables that people open with one click.
-        state: the file (SQLite) of names and results; None: they end with the server.
-        empty_after: seconds without an open page after which a table ends.
-        server: where it listens; people need its access token to choose a name.
-
-    Attributes:
-        store: names and results.
 
     Raises:
         ValueError: if the file cannot be used.

@@ -30,13 +30,7 @@ Name = Annotated[str, Meta(max_length=64)]
 
 @dataclass(frozen=True)
 class Opponent:
-    """A program.
-
-    Attributes:
-        name: how people name it.
-        trained: whether it is a trained policy; the others are bots.
-        seats: the numbers of seats at which it plays.
-    """
+    """A program."""
 
     name: str
     trained: bool
@@ -45,20 +39,7 @@ class Opponent:
 
 @dataclass(frozen=True)
 class Offer:
-    """A game.
-
-    Attributes:
-        game: the game's name.
-        seats: the usual number of seats.
-        any_seats: whether a table may have another number.
-        opponents: the programs that play it.
-        title: the game's name in words; "": `game`.
-        kind: the kind of game under which people look for it.
-        sentence: what one does in it.
-        unit: what its results are counted in, plural.
-        minutes: about how long a match takes people, in hold'em all hands of a table; 0: not known.
-        options: what people may choose of the game, by name, with the usual values as text.
-    """
+    """A game."""
 
     game: str
     seats: int
@@ -74,15 +55,7 @@ class Offer:
 
 @dataclass(frozen=True, kw_only=True)
 class Preset:
-    """A table that people open with one click.
-
-    Attributes:
-        title: what it is, in a few words.
-        game: the game's name.
-        seats: the number of seats; None: the usual one.
-        opponents: the programs by name.
-        options: options of the game, by name.
-    """
+    """A table that people open with one click."""
 
     title: str
     game: str
@@ -95,28 +68,14 @@ class Preset:
 
 
 class NewPerson(Struct, kw_only=True):
-    """Take a name. The call bears the lobby's access token, if it has one.
-
-    Attributes:
-        name: the name.
-        token: what will prove it. Who sends the same again, because the answer was
-            lost, gets the name that was taken. None: the lobby's choice.
-    """
+    """Take a name. The call bears the lobby's access token, if it has one."""
 
     name: str
     token: ChosenToken | None = None
 
 
 class NewTable(Struct, kw_only=True):
-    """Open a table.
-
-    Attributes:
-        game: the game's name.
-        seats: the number of seats; None: one more than opponents, or the game's own number.
-        opponents: programs by name, which take the first seats.
-        options: options of the game by name, as they are written on a command line.
-        listed: whether the lobby shows the table; other people need its link.
-    """
+    """Open a table."""
 
     game: Name
     seats: Annotated[int, Meta(ge=2, le=16)] | None = None

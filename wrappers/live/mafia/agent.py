@@ -242,14 +242,7 @@ class MafiaLimits(Checked):
 
 
 class ChunkLimit:
-    """Checks the chunks of one stream and counts its characters.
-
-    Args:
-        characters: most characters of the whole stream.
-
-    Attributes:
-        error: why the stream ends here; None: it goes on.
-    """
+    """Checks the chunks of one stream and counts its characters."""
 
     def __init__(self, characters: int) -> None:
         self.error: Exception | None = None
@@ -285,11 +278,7 @@ class ChunkLimit:
 
 
 class SentenceLimit:
-    """Cuts a stream after `SENTENCES` sentences, however it is chunked.
-
-    Attributes:
-        full: whether a further sentence has begun, which is cut off.
-    """
+    """Cuts a stream after `SENTENCES` sentences, however it is chunked."""
 
     def __init__(self) -> None:
         self.full = False
@@ -387,9 +376,6 @@ class Apart:
     """A foreign agent in a thread and event loop of its own, which gets copies of the arguments.
 
     A call that is given up may run there for ever; until it ends, further calls fail at once.
-
-    Args:
-        agent: the agent. It may block, loop, or ignore cancellation.
     """
 
     def __init__(self, agent: AgentPolicy) -> None:
@@ -459,21 +445,7 @@ CallId = int | str
 
 @dataclass
 class MafiaTurn(Turn):
-    """A call of an agent: a stream, of which stands what was said by the deadline, or a choice.
-
-    Attributes:
-        agent_id: the agent.
-        method: the method.
-        context, info: its arguments.
-        chance: draws the target in place of a missing one.
-        send: called with the chunks of the stream.
-        agent: what the service keeps of the agent; None: there is none.
-        nobody: why there is no agent; None: there is one.
-        replaced: why the answer is not the agent's own, or was cut off; None: it is.
-        said: the chunks of the stream so far.
-        choice: the choice that is played.
-        seen: what the agent sees, for the log; None: the turn is not logged.
-    """
+    """A call of an agent: a stream, of which stands what was said by the deadline, or a choice."""
 
     agent_id: str = field(kw_only=True)
     method: wire.Method = field(kw_only=True)
@@ -560,15 +532,7 @@ class _Id(Struct):
 
 
 class MafiaAgentSession(Codec):
-    """The agents' end of one connection.
-
-    Args:
-        seconds: the time for a call; None: no limit.
-        chance: draws targets in place of missing ones; None: a new stream.
-
-    Attributes:
-        known: whether a call has come.
-    """
+    """The agents' end of one connection."""
 
     name = "a client"
 
@@ -717,12 +681,7 @@ class ServedAgent:
 
 
 class MafiaAgents(Player):
-    """The agents of a service, as one player of all their calls.
-
-    Args:
-        make: returns a new agent for an id and a name.
-        log: the log of all decisions; None: no log.
-    """
+    """The agents of a service, as one player of all their calls."""
 
     def __init__(self, make: Callable[[str, str], AgentPolicy], log: MatchLog | None = None) -> None:
         super().__init__(None, log=SafeMatchLog(log))  # type: ignore[arg-type]
@@ -802,16 +761,6 @@ class MafiaAgentServer(Server):
     ``?client=SECRET`` gets the same agents after a lost connection; without it, they are removed on disconnect. One
     keeps its place from its first call, and is closed if none comes.
 
-    Args:
-        make: returns a new agent for an id and a name. One that may block runs in a thread of its own (see `called`).
-        server: where it listens; clients send its access token (``Authorization: Bearer …``).
-        deadline: seconds for a call; after them a stream is cut off, and a choice is replaced.
-        seed: the seed of replaced choices; None: fresh entropy.
-        log: the log of all decisions; None: no log.
-
-    Attributes:
-        url: the address where it listens, after the start.
-        statistics: counters and latencies of the calls.
     """
 
     def __init__(

@@ -79,15 +79,7 @@ class ActionTaken(NamedTuple):
 
 @dataclass(frozen=True)
 class Fault:
-    """A missing or illegal answer of an agent.
-
-    Attributes:
-        agent_id: the agent.
-        phase, round_number: the time of the fault.
-        method: the called method.
-        problem: the reason.
-        instead: the replacement; "": none.
-    """
+    """A missing or illegal answer of an agent."""
 
     agent_id: str
     phase: str
@@ -99,23 +91,7 @@ class Fault:
 
 @dataclass(eq=False)
 class DueCall:
-    """A call to make now: of a method of a seat's agent.
-
-    Attributes:
-        number: the number of the call; `MafiaHostSession.arguments` returns its arguments.
-        seat: the seat of the agent.
-        method: the method.
-        seconds: the time for the answer.
-        characters: the most characters of a stream (``think``, ``say``); 0 for the others.
-        stream: the fields of every event of its stream.
-        tries: the calls for the same decision, with this one.
-        context, info: its arguments, as soon as they are written.
-        choices: the choices of others when they were written.
-        called: whether the agent was called with these arguments.
-        text: the chunks that were passed on.
-        problem: why the stream ends here; None: it goes on.
-        replaced: why the answer is not the agent's own; None: it is.
-    """
+    """A call to make now: of a method of a seat's agent."""
 
     number: int
     seat: int
@@ -155,18 +131,7 @@ Happened: TypeAlias = list[wire.Event | ActionTaken | Fault]
 
 @dataclass(frozen=True)
 class MafiaResult:
-    """Result of a match.
-
-    Attributes:
-        game_id: the id of the match.
-        winner: ``"town"``, ``"mafia"``, or None at the limit of days.
-        rounds: the number of nights.
-        names: the players' names by agent id.
-        roles: the roles by agent id.
-        payoffs: the payoffs by agent id.
-        faults: the faults of the agents, in order.
-        record: the bytes of the final record.
-    """
+    """Result of a match."""
 
     game_id: str
     winner: Literal["town", "mafia"] | None
@@ -185,19 +150,6 @@ class MafiaHostSession:
     returns what has happened, and may change the calls. Reports of a call that is over are ignored. The match is over
     when there are no calls; then `result` is set.
 
-    Args:
-        game: mafia, with one seat per player.
-        players: id and name, seat by seat.
-        game_id: the id of the match.
-        seed: the seed of roles and random targets; None: fresh entropy.
-        limits: the limits of the agents' answers.
-
-    Attributes:
-        match: the referee.
-        roles: the roles, seat by seat.
-        faults: the faults so far, in order.
-        result: the result; None: the match is running.
-        seed: the seed of the match.
 
     Raises:
         ValueError: if there are not as many players as seats, or ids or names are not all different and printable.
@@ -562,15 +514,6 @@ class HostedMatch:
 
     Foreign agents run in threads of their own, with copies of the arguments.
 
-    Attributes:
-        game: mafia, with as many seats as there are agents.
-        agents: the players, seat by seat.
-        game_id: the id of the match.
-        seed: the seed of the roles and of random targets; None: fresh entropy.
-        limits: the limits of the agents' answers.
-        note: called with the lines of the match's log, which `parlour.wrappers.replay.log_reader.replay` plays again.
-        on_event: called with every event.
-
     Raises:
         ValueError: if there are not as many agents as seats, or ids or names are not all different and printable.
     """
@@ -668,15 +611,6 @@ class MafiaHost:
 
     >>> result = await MafiaHost(game).play(agents)      # doctest: +SKIP
 
-    Args:
-        game: mafia, with its options.
-        limits: the limits of the agents' answers.
-        seed: the seed from which each match gets its own; None: fresh entropy.
-        log: the log of all matches, each of which is written when it is over, and can be replayed.
-        on_event: called with every event.
-
-    Attributes:
-        over: the number of ended matches.
     """
 
     def __init__(
@@ -743,10 +677,6 @@ WAITING = 10_000
 
 class ServiceConnection:
     """A WebSocket to a service for any number of agents. It connects at the first call, and again after a loss.
-
-    Args:
-        url: the URL of the service, such as ``ws://127.0.0.1:3010``.
-        access_token: the access token of the service; None: it has none.
 
     Raises:
         ValueError: if `url` is not a WebSocket URL.

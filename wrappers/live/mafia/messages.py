@@ -173,13 +173,7 @@ class LlmConfig(Struct, kw_only=True, rename="camel", omit_defaults=True):
 
 
 class ScriptedConfig(Struct, kw_only=True, rename="camel", omit_defaults=True):
-    """A scripted agent; None takes the personality's own value.
-
-    Attributes:
-        personality: one of the four personalities.
-        lie_frequency: the share of lies of a mafia member, 0 to 1.
-        suspicion_threshold: the suspicion from which sheriff and doctor reveal themselves, 0 to 100.
-    """
+    """A scripted agent; None takes the personality's own value."""
 
     personality: Personality | None = None
     lie_frequency: float | None = None
@@ -276,12 +270,7 @@ def _mended(value: Any) -> Any:
 
 
 class ContextWriter:
-    """Writes the TurnStates of one match in the document's types.
-
-    Args:
-        agents: the game's names of the players, seat by seat.
-        ids, names: the players' ids and names in the match.
-    """
+    """Writes the TurnStates of one match in the document's types."""
 
     def __init__(self, agents: Sequence[str], ids: Sequence[str], names: Sequence[str]) -> None:
         self._ids: dict[str | None, Any] = {None: None, **dict(zip(agents, ids, strict=True))}

@@ -152,24 +152,7 @@ PokerEvent: TypeAlias = (
 
 
 class PokerAgentSession(Codec):
-    """One seat at one table.
-
-    Args:
-        hands: leave after so many; None: no limit.
-        deadline: seconds for a decision; None: four fifths of the time that the server gives.
-        leave_busted: leave when the chips are gone.
-        stalled: seconds without a word from a table with hands, after which it is left; None: never.
-        real_money: play on at a table that plays for real money.
-
-    Attributes:
-        seat: ours; None until the server says it.
-        turn: the name of our turn; None when it is not our turn.
-        seq: the newest sequence number.
-        busted: whether we have no chips left.
-        hands_played, actions, rejected: how many hands ended in which we had cards, and how many actions were accepted
-            and rejected.
-        net: chips won (or lost, below 0) since the first hand; 0 where the stacks are not known.
-    """
+    """One seat at one table."""
 
     def __init__(
         self,
@@ -685,17 +668,7 @@ class OtherOwner(TryAgain):
 
 @dataclass
 class PokerRestClient:
-    """Registers, joins and leaves. Tokens and keys are never logged.
-
-    Attributes:
-        http: what connects.
-        address: a ready ``ws://`` or ``wss://`` URL; or the REST base, ``http://`` or ``https://``.
-        request: which seat we want, and as whom.
-        seated: whether we have the URL of a seat.
-        agent_id: who we are to the server; None: not known.
-        table: the table to join; None: the server chooses, and it is the table joined from then on.
-        api_key: the agent's key; None: it has to register.
-    """
+    """Registers, joins and leaves. Tokens and keys are never logged."""
 
     http: aiohttp.ClientSession
     address: URL
@@ -977,15 +950,7 @@ def tls_context(ca_file: Path | None) -> ssl.SSLContext | bool:
 
 @dataclass
 class Dial:
-    """The WebSocket of our seat, connected to again whenever it is lost: a `Port`.
-
-    Attributes:
-        rest: tells the URL of the seat, before every connection.
-        backoff: how long to wait between connections.
-        link: gets every beginning and end of a connection.
-        news: returns what changes with the news of a connection; with news a connection was a success.
-        connections: how many there were.
-    """
+    """The WebSocket of our seat, connected to again whenever it is lost: a `Port`."""
 
     rest: PokerRestClient
     backoff: Backoff
@@ -1055,12 +1020,6 @@ class Stay:
 
     Between two tables it waits: `retry_after` seconds where hands were played, else longer each time, up to
     `LONGEST_WAIT`. It gives up only where nothing was ever played: then an address or a key may be wrong.
-
-    Attributes:
-        rest: takes seats and gives them back.
-        player: the agent.
-        length, client, monitoring: see `play`.
-        result: what has come of it.
     """
 
     rest: PokerRestClient

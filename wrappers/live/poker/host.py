@@ -113,19 +113,7 @@ class PokerRules(Checked):
 
 @dataclass
 class PokerSeat:
-    """A taken seat.
-
-    Attributes:
-        agent_id, name: of the agent that sits there.
-        chips: that it brings to its next hand; while it is dealt in, its chips are in the record.
-        connected, came: whether it has a connection, and has ever had one.
-        leaving: whether its seat is free after this hand.
-        out: whether its player wants no further hand for now.
-        waits: whether it was out while hands were dealt, and is back with its big blind.
-        missed: turns in a row without an answer; before its first connection as if they were enough to sit out.
-        idle: turns missed, and hands sat out for its silence, though connected, since its latest answer.
-        address: where its player joined from; "": this machine, which is not limited.
-    """
+    """A taken seat."""
 
     agent_id: str
     name: str | None
@@ -151,13 +139,7 @@ class PokerSeat:
 
 
 class Refusal(Exception):
-    """A request that is refused.
-
-    Args:
-        code: one of `messages.ERROR_CODES`.
-        message: a sentence.
-        details: what a program can use of it.
-    """
+    """A request that is refused."""
 
     def __init__(self, code: str, message: str, **details: str) -> None:
         super().__init__(message)
@@ -173,16 +155,7 @@ class SavedSeat(msgspec.Struct):
 
 
 class TableSnapshot(msgspec.Struct):
-    """A table between two hands. A hand under way is void in it: every seat has its stake back.
-
-    Attributes:
-        options: those of the rules, by which it is known whether the table can go on with the host's.
-        created: when the table was opened, in ISO 8601.
-        hand, seq, dealer: of the latest hand.
-        stream: the state of the cards' random stream, of a table with a seed.
-        seats: by seat number.
-        left: chips of agents who left, by agent.
-    """
+    """A table between two hands. A hand under way is void in it: every seat has its stake back."""
 
     options: dict[str, int | None]
     created: str
@@ -213,22 +186,6 @@ _game = lru_cache(16)(holdem)
 class PokerHostSession:
     """One table of no-limit hold'em behind the platform's protocol.
 
-    Args:
-        rules: the rules; None: the default ones.
-        timeout: time to act in milliseconds, as `welcome` says it; the clock itself is the shell's.
-        seed: makes the cards reproducible. None draws every hand from the operating system, so that a player who has
-            seen many cards cannot foresee the next.
-        token: makes turn tokens.
-
-    Attributes:
-        rules: the rules of the table.
-        status: ``waiting`` for players, ``running``, or ``ended`` (for what `reason`).
-        seats: who sits where, by seat number.
-        observed: whether somebody looks on without a seat (`OBSERVERS`), who sees no cards; set from outside.
-        game, table: the game and its record; for others to read only. hand: its number, from 1; 0 before the first.
-        seq: the sequence number: +1 at each start of a hand and for each action, +1 more where a street or the end
-        follows. token: the turn token of the decision under way; "" where there is none. playing: whether a hand is
-        under way. hand_log: the latest hand that ended, every card included, as plain dicts; None before.
 
     Raises:
         ValueError: naming the option of the rules, its value and its range.
@@ -756,10 +713,6 @@ class SeatToken:
 class PokerStore(Database):
     """One server's file. Every change raises `SaveError` if it cannot be saved.
 
-    Args:
-        path: of the file, which is made if need be; `IN_MEMORY`: none.
-        lifetime: seconds for which a token lives while no connection uses it.
-
     Raises:
         ValueError: if the file cannot be used, or another server uses it.
     """
@@ -917,15 +870,7 @@ class PokerTimes(Checked):
 
 
 class HostedTable:
-    """A `PokerHostSession` with its connections and its timers.
-
-    Attributes:
-        table_id: its name in the REST calls.
-        session: the table.
-        ended_at: the loop's time when it ended; None before.
-        observers: the connections of those who look on without a seat.
-        room: the clocks of what the table waits for.
-    """
+    """A `PokerHostSession` with its connections and its timers."""
 
     def __init__(
         self, table_id: str, session: PokerHostSession, host: "PokerHost", saved: TableSnapshot | None = None

@@ -80,15 +80,7 @@ MARK = -1
 
 
 class TableTracker:
-    """Tracks one table.
-
-    Attributes:
-        small_blind, big_blind, ante: as last seen.
-        history: the betting of this hand in order, the last `LOG` actions.
-        committed: chips put in in this hand, antes included, by seat (of those dealt in).
-        stacks_between_hands: by seat, as far as they are known.
-        start: the stacks of those in the hand, before blinds and antes.
-    """
+    """Tracks one table."""
 
     def __init__(self) -> None:
         self.small_blind, self.big_blind, self.ante = 1, 2, 0

@@ -66,13 +66,7 @@ REPLAY_HEADERS = {
 
 
 class PlayerResult(msgspec.Struct):
-    """What a match brought to a player.
-
-    Attributes:
-        name: the player's name.
-        program: whether the player is a program.
-        payoff: the payoff, in the game's unit; chips won in hold'em.
-    """
+    """What a match brought to a player."""
 
     name: str
     program: bool
@@ -81,14 +75,7 @@ class PlayerResult(msgspec.Struct):
 
 @dataclass(frozen=True)
 class TableResult:
-    """A finished match; in hold'em a hand, or in a lobby all hands of a table.
-
-    Attributes:
-        players: the players, seat by seat.
-        reason: why the match ended.
-        log: its log as everybody may see it now (see `EndedMatches`); empty: none.
-        episodes: 1; in hold'em the number of hands.
-    """
+    """A finished match; in hold'em a hand, or in a lobby all hands of a table."""
 
     players: tuple[PlayerResult, ...]
     reason: str
@@ -177,18 +164,7 @@ class TableDue(NamedTuple):
 
 @dataclass
 class TableSeat:
-    """A seat.
-
-    Attributes:
-        name: the player's name; None: the seat is free.
-        program: whether the player is a program.
-        token: the token with which a person comes back to the seat.
-        client: a person's connection; None without one.
-        ready: whether the player is ready for the next match.
-        dealt: whether the player played in the latest match. A later one may not see the seat's hidden information.
-        missed: whether a turn was over while the person had no connection: later turns do not wait.
-        key: in hold'em, what opens the files of hands with the cards of this person.
-    """
+    """A seat."""
 
     name: str | None
     program: bool
@@ -208,21 +184,6 @@ class TableSeat:
 class TableHostSession:
     """One table, match after match.
 
-    Args:
-        game: the game with its options.
-        programs: seat by seat, the name of a program; None: a seat for a person. There must be at least one.
-        timeout: the time for a turn in milliseconds, which is sent to clients; the timer belongs to the I/O shell.
-        seed: the seed of the deals; None takes entropy from the operating system.
-        admit: who may take a seat, by name and access token; None: everybody.
-        pictures: what draws the pictures of states: none, one, or another one for phones.
-
-    Attributes:
-        seats: the seats and their players.
-        status: ``waiting`` (for people), ``running`` (a match), or ``over``.
-        match: the latest match; None before the first.
-        matches: number of matches that have begun.
-        hand: the number of the hand in a match of hands; in other games 1.
-        dealt: seat by seat, the name of who played in the latest match, and whether it is a program.
 
     Raises:
         ValueError: if `programs` does not fit the seats, or leaves no seat for a person.
@@ -552,11 +513,7 @@ def _error(client: Client, code: str, message: str) -> Outgoing[messages.ServerM
 
 
 class TimeBanks:
-    """What people have for turns that take longer than the time of a turn.
-
-    Args:
-        full: seconds of a full bank.
-    """
+    """What people have for turns that take longer than the time of a turn."""
 
     def __init__(self, full: float) -> None:
         self._full = full
@@ -600,23 +557,6 @@ class TableHost(Server):
     >>> async with TableHost(game, [None, ("fair", agent)]) as host:      # doctest: +SKIP
     ...     print(host.url)
 
-    Args:
-        game: the game with its options.
-        players: seat by seat, a program as (name, agent), or None for a person.
-        timeout: seconds for a turn; then the game's safe action is played.
-        program_timeout: seconds for a turn of a program, and of a person without a page; None: `timeout`.
-        time_bank: seconds that a person has in each match for turns that take longer; from 0 up. A turn in which the
-            person has no page takes nothing of it; one whose page goes ends at the latest after `program_timeout`.
-        delay: seconds that a program waits before it is asked.
-        seed: the seed of the deals; None takes entropy from the operating system.
-        server: where it listens; people need its access token to take a seat.
-        admit: who may take a seat at a table of a lobby, which gives the tokens; None: whoever has the access token.
-        on_result: called with each result; its errors are logged.
-        log: the match log, which can be replayed; None: no log.
-
-    Attributes:
-        url: the URL of the page; "" before the start.
-        session: the table's session.
     """
 
     def __init__(

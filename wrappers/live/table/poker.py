@@ -29,12 +29,7 @@ MOST_HANDS = 500
 
 
 class PokerMatch:
-    """Hands of hold'em as a match of `TableHostSession`, which sends what `PokerHostSession` would say.
-
-    Attributes:
-        poker: the hands, and the seats of their players. All are connected to it: who is away is silent.
-        match_id: its name in logs.
-    """
+    """Hands of hold'em as a match of `TableHostSession`, which sends what `PokerHostSession` would say."""
 
     def __init__(self, rules: PokerRules, names: Sequence[str], seed: int | None) -> None:
         self.poker = PokerHostSession(rules, seed=seed)
@@ -119,13 +114,7 @@ class PokerMatch:
 
 
 class PokerTableSession(TableHostSession):
-    """A table of hold'em, without I/O: people come, leave and sit out during a match.
-
-    Args:
-        args, options: see `TableHostSession`.
-        rules: the rules.
-        pauses: see `PokerTable`.
-    """
+    """A table of hold'em, without I/O: people come, leave and sit out during a match."""
 
     match: PokerMatch
 
@@ -225,16 +214,6 @@ class PokerTable(TableHost):
     """A poker table for people and programs. Use it as `TableHost`.
 
     Its match ends when one player has all chips, or the last hand is played.
-
-    Args:
-        game: hold'em; its blinds, equal stacks and cap of raises may be others than usual.
-        players: seat by seat, a program as (name, agent), or None for a person.
-        hands: number of hands of a match; None: no limit.
-        rebuy: whether a player without chips gets a new stack before the next hand.
-        pauses: seconds between two hands, and after a showdown; and for which a table waits where all but one player
-            are silent, before these lose their seats.
-        common: arguments of `TableHost`. A time bank gets a tenth with each hand. Without a lobby every hand has a
-            result.
 
     Raises:
         ValueError: for an option that poker tables do not have.
@@ -339,12 +318,6 @@ class PokerHands:
     mucked stays theirs. Programs have nothing to hide from the table that has ended: then it has their cards and notes
     too.
 
-    Args:
-        programs: the seats of programs.
-
-    Attributes:
-        hands: the latest hands, as the match log has them.
-        ended: whether the table has ended.
     """
 
     def __init__(self, programs: Iterable[int]) -> None:

@@ -228,17 +228,7 @@ _ORDERS = {n: [np.roll(np.arange(n)[::way], by) for way in (1, -1) for by in ran
 
 
 class BoardTracker:
-    """Tracks one game.
-
-    Args:
-        game: tangram, as the agent knows it.
-
-    Attributes:
-        objective: the game's words for the figure.
-        poses: the reported poses of the pieces on the board, in the order of their placing.
-        collided: the reported collisions of each of them.
-        plays_left: the agent's plays left in this turn; steps away from a collision do not count.
-    """
+    """Tracks one game."""
 
     def __init__(self, game: Game) -> None:
         self._game = game
@@ -412,11 +402,7 @@ def same(pose: Pose, other: Pose, most: float = SAME) -> bool:
 
 
 class Convention:
-    """The convention of one game, as known so far; at first the Godot game's.
-
-    Attributes:
-        shapes: the shapes of the pieces, as in `SHAPES`: as sent, where the centre is not the origin.
-    """
+    """The convention of one game, as known so far; at first the Godot game's."""
 
     def __init__(self) -> None:
         self._scales: dict[str, tuple[float, float]] = {}
@@ -640,11 +626,7 @@ TangramEvent: TypeAlias = Turn | messages.AgentMessage | Note
 
 @dataclass
 class TangramTurn(Turn):
-    """A turn of the agent. The board decides what can be played, not the offer.
-
-    Attributes:
-        check: the function that raises ValueError for the payload of an impossible play.
-    """
+    """A turn of the agent. The board decides what can be played, not the offer."""
 
     check: Callable[[dict[str, Any]], Any] = field(kw_only=True)
 
@@ -681,20 +663,7 @@ class UsefulTurn(Aside):
 
 
 class TangramAgentSession(Codec):
-    """One game that is connected to us.
-
-    Args:
-        game: tangram, as the agent knows it.
-        match_id: the match id for TurnState; the protocol has none.
-        useful: ``useful(game, record)`` returns useful moves, best first (`completion.useful_moves`). They are played
-            if the agent ends its turn without a move. None: such a turn ends.
-        seconds: for a decision, or for an answer to the player; None: no limit.
-
-    Attributes:
-        name: see `Codec`; the match id.
-        turns, plays, undone: numbers of turns, of plays, and of turns whose move the game undid.
-        helped: number of plays of `useful`.
-    """
+    """One game that is connected to us."""
 
     name = ""
 
@@ -1007,23 +976,7 @@ def now() -> str:
 
 
 class TangramAgentServer(CountsMatches, Server):
-    """Serves an agent to live games. Use it as an async context manager, or call `start` and `stop`.
-
-    Args:
-        agent: the agent; it runs in its own thread, one call at a time. Its `warm_up`, if it has one, is called before
-            the server listens. Its `chat(turn_state, text) -> str`, if it has one, answers the player; `turn_state` is
-            None if the game did not send the board.
-        game: tangram, with the options that the agent knows.
-        server: where it listens.
-        deadline: seconds for a decision, or for an answer to the player.
-        useful: the moves to play if the agent ends a turn without a move (see `TangramAgentSession`).
-        log: the log of all connections, decisions and ends; None: no log.
-
-    Attributes:
-        url: the address to which games connect, after the start.
-        matches: the number of ended connections, each of a game.
-        turns, plays, helped: in ended games, the numbers of turns, of plays, and of plays of `useful`.
-    """
+    """Serves an agent to live games. Use it as an async context manager, or call `start` and `stop`."""
 
     def __init__(
         self,

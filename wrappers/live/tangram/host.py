@@ -52,19 +52,7 @@ TangramHostEvent: TypeAlias = messages.GameMessage | TurnEnded | Chat
 
 
 class TangramHostSession:
-    """A match between a person and an agent.
-
-    Args:
-        match: tangram with two seats, after its reset; the person's seat is the first.
-        log: called with the accepted moves and messages of both sides, as lines of a match log: ``"turn"`` with `agent`
-            and `response`, and with `problem` if the response is a replacement; ``"message"`` with `agent` and
-            `intent`.
-
-    Attributes:
-        match: the referee.
-        person, agent: the names of their seats.
-        refused: number of the agent's messages that were answered by an error.
-    """
+    """A match between a person and an agent."""
 
     def __init__(self, match: Match, log: Callable[..., None] | None = None) -> None:
         if match.game.seats != 2:
@@ -174,15 +162,7 @@ ANSWERS = 50
 
 @dataclass
 class TangramResult:
-    """Result of a match.
-
-    Attributes:
-        objective: the figure.
-        turns: number of turns of both sides.
-        refused: number of the agent's refused messages.
-        lost: number of turns that the agent lost.
-        outcome: the outcome of TurnState; None: the match is running.
-    """
+    """Result of a match."""
 
     objective: str
     turns: int = 0
@@ -194,19 +174,6 @@ class TangramResult:
 @dataclass
 class TangramHost(Checked):
     """Plays matches with the agent at `url`.
-
-    Attributes:
-        game: tangram for two seats.
-        person: the agent at the other seat.
-        url: the URL of the agent's server, ws:// or wss://.
-        dialect: the form of our messages: ``"documented"``, or the Godot game's, ``"godot"``.
-        answer: seconds of the agent for each message of its turn.
-        feedback: seconds between a play and its feedback, as long as the Godot game's animation.
-        wait: seconds before the first try to reconnect; the n-th try waits n times as long.
-        log: the log of all moves and messages; None: no log.
-        on_chat: called with every chat message of the agent.
-        results: the results of all matches that have begun, in order.
-        link: whether the agent is connected.
 
     Raises:
         ValueError: if `url` is not a WebSocket URL, the dialect is unknown, or a time is out of its range.
@@ -369,12 +336,7 @@ class TangramHost(Checked):
 
 
 class Person(HumanAgent):
-    """A person at a terminal: ``play Red [50,40] 45``, ``finish``, or ``say`` and a text for the agent.
-
-    Args:
-        game: the game.
-        source, screen: see `HumanAgent`.
-    """
+    """A person at a terminal: ``play Red [50,40] 45``, ``finish``, or ``say`` and a text for the agent."""
 
     def __init__(self, game: Game, source: TextIO | None = None, screen: TextIO | None = None) -> None:
         super().__init__(source, screen)
