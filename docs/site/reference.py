@@ -85,7 +85,7 @@ PAGES = {
             "envs",
             "Game Rules View ActionGrid ActionRange Payoffs Capabilities Chance HiddenTurn OutsideOption PublicView "
             "Setup Talk Teams default_view new_table record with_required_fields compiled draw streams register "
-            "Options within from_options "
+            "Options within from_options schema_of "
             "register_platform_id Renderer chart",
         ),
     ),
