@@ -2,10 +2,11 @@
 
 from dataclasses import fields, replace
 
+from parlour.wrappers.live.common.limits import PLAYER
 from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.poker import agent as our_agent
 from parlour.wrappers.live.poker.agent import ClientSettings, Monitoring, PlayLength, SeatRequest
-from parlour.wrappers.live.poker.host import LIMITS, PokerRoom, PokerRules, PokerTimes
+from parlour.wrappers.live.poker.host import PokerRoom, PokerRules, PokerTimes
 
 TIMES = {"timeout": "act", "hand_delay": "hand", "abandoned_after": "abandoned", "away_after": "away"}
 TIMES |= {"session_lifetime": "session"}
@@ -26,7 +27,7 @@ def grouped(**options):
     """The arguments of a host."""
     times = {name: options.pop(option) for option, name in TIMES.items() if option in options}
     limits = {name: options.pop(option) for option, name in LIMIT_OF.items() if option in options}
-    options["limits"] = replace(LIMITS, **limits)
+    options["limits"] = replace(PLAYER, **limits)
     server, room = taken(ServerSettings, options), taken(PokerRoom, options)
     return rules(**options) | {"times": PokerTimes(**times), "server": server, "room": room}
 

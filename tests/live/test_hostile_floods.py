@@ -21,12 +21,11 @@ from live.test_tangram_agent import Scripted, serving, turn
 from mafia_players import FIVE, remote, scripted
 from parlour.wrappers.live.arena.agent import ArenaAgentServer
 from parlour.wrappers.live.arena.host import ArenaHost
+from parlour.wrappers.live.common import limits
 from parlour.wrappers.live.mafia.agent import MafiaLimits
 from parlour.wrappers.live.mafia.host import MafiaHost
 from parlour.wrappers.live.poker.agent import SeatRequest, play
-from parlour.wrappers.live.table import host as table_host
 from parlour.wrappers.live.table.host import TableHost
-from parlour.wrappers.live.tangram import agent as tangram_agent
 
 
 @pytest.mark.usefixtures("compiled_poker")
@@ -89,7 +88,7 @@ def test_poker_in_a_seat_and_on_the_port(caplog):
 
 
 def test_a_table_in_the_browser(caplog, monkeypatch):
-    monkeypatch.setattr(table_host, "RATE", None)
+    monkeypatch.setattr(limits, "PAGE", replace(limits.PAGE, rate=None))
     turns = 0
 
     async def honest(ann):
@@ -132,7 +131,7 @@ def test_a_table_in_the_browser(caplog, monkeypatch):
 
 
 def test_a_tangram_agent(caplog, monkeypatch):
-    monkeypatch.setattr(tangram_agent, "LIMITS", replace(tangram_agent.LIMITS, rate=None))
+    monkeypatch.setattr(limits, "SCENE", replace(limits.SCENE, rate=None))
     turns = 0
 
     async def honest(connect):

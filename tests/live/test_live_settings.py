@@ -4,8 +4,9 @@ import math
 
 import pytest
 from parlour.wrappers.live.arena.agent import PollingTimes
+from parlour.wrappers.live.common.limits import ConnectionLimits
 from parlour.wrappers.live.common.match_session import MatchLimits
-from parlour.wrappers.live.common.server import ConnectionLimits, ServerSettings
+from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.mafia.agent import MafiaLimits
 from parlour.wrappers.live.poker.agent import ClientSettings, PlayLength
 from parlour.wrappers.live.poker.host import PokerRoom, PokerTimes

@@ -176,7 +176,7 @@ async def test_a_name_is_given_again_to_the_token_that_asked_for_it():
 
 
 async def test_what_is_wrong_with_a_call_is_said_and_nothing_changes(monkeypatch):
-    monkeypatch.setattr(stores, "MOST_OF_ONE", 1)
+    monkeypatch.setattr(limits, "TABLES_OF_ONE", 1)
     async with lobby(server=ServerSettings(access_token="key")) as host:
         assert (await call(host, "POST", "/people", None, {"name": "Ann"}))[0] == 401
         assert (await call(host, "POST", "/people", "kez", {"name": "Ann"}))[0] == 401
@@ -224,7 +224,7 @@ async def test_new_names_are_limited_in_number():
 
 
 async def test_one_address_does_not_take_all_tables(monkeypatch):
-    monkeypatch.setattr(stores, "MOST_OF_ADDRESS", 2)
+    monkeypatch.setattr(limits, "TABLES", (50, 2))
     async with lobby() as host:
         people = [await enter(host, name) for name in ("Ann", "Bob", "Eve")]
         for person in people[:2]:
@@ -250,7 +250,7 @@ async def test_a_table_that_is_not_listed_is_seen_by_its_owner_only():
 
 
 async def test_a_table_without_visitors_ends_and_its_owner_can_open_another(monkeypatch):
-    monkeypatch.setattr(stores, "MOST_OF_ONE", 1)
+    monkeypatch.setattr(limits, "TABLES_OF_ONE", 1)
     async with lobby(empty_after=1.5) as host:
         ann = await enter(host, "Ann")
         table_id = await opened(host, ann, game="holdem", opponents=["call"])  # its program does not keep it open
@@ -279,7 +279,7 @@ async def test_a_table_that_ended_empty_has_its_replay():
 
 
 async def test_a_table_whose_opening_is_cancelled_does_not_stay_open(monkeypatch):
-    monkeypatch.setattr(stores, "MOST_OF_ONE", 1)
+    monkeypatch.setattr(limits, "TABLES_OF_ONE", 1)
     begun, on = threading.Event(), threading.Event()
 
     def slow(*args, **options):
@@ -391,7 +391,7 @@ def test_a_file_keeps_everything_but_no_token(tmp_path):
 
 
 def test_the_store_stays_bounded(monkeypatch):
-    monkeypatch.setattr(stores, "MOST_PEOPLE", 3)
+    monkeypatch.setattr(limits, "ACCOUNTS", 3)
     monkeypatch.setattr(stores, "MOST_RESULTS", 2)
     store = LobbyStore()
     store.add_person("Ann", "ann")

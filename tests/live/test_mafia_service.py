@@ -10,11 +10,12 @@ import pytest
 from live.mafia_service import answers, asked, client, personality, request, serve
 from logs import Even
 from mafia_players import FIVE, Endless, EndlessNothing, Plain, Silent, context, remote, warnings
+from parlour.wrappers.live.common import limits
 from parlour.wrappers.live.common.activity import Activity
 from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.mafia import agent as service_module
 from parlour.wrappers.live.mafia import messages as wire
-from parlour.wrappers.live.mafia.agent import MESSAGE_LIMIT, NOTHING_TO_SAY, STREAM_LIMIT, MafiaAgentServer
+from parlour.wrappers.live.mafia.agent import NOTHING_TO_SAY, STREAM_LIMIT, MafiaAgentServer
 from parlour.wrappers.live.mafia.agents import MafiaPolicyAgent, MafiaScriptedAgent
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.replay.log_reader import moments, picture
@@ -136,7 +137,7 @@ async def test_hostile_clients_are_answered_or_dropped_and_others_play_on():
             assert (await asked(bad, 9, "vote"))[-1]["done"]
         async with client(service) as bad:
             with contextlib.suppress(ConnectionError):
-                await bad.send_str("x" * (MESSAGE_LIMIT + 1))
+                await bad.send_str("x" * (limits.SERVICE.frame + 1))
             ends = aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.ERROR
             assert (await bad.receive()).type in ends
         async with client(service) as bad:
@@ -174,12 +175,12 @@ async def sockets(service, number, *calls, name=""):
 
 
 async def test_idle_strangers_lock_nobody_out_and_end(monkeypatch):
-    monkeypatch.setattr(service_module, "CONNECTIONS", 4)
+    monkeypatch.setattr(limits, "SERVICE_CLIENTS", 4)
     async with serve(personality) as service:
         async with sockets(service, 4) as idle, client(service) as honest:
             assert (await asked(honest, 1, "vote"))[-1]["done"]
             assert (await idle[0].receive(timeout=60)).type is not aiohttp.WSMsgType.TEXT  # the oldest gave way
-        monkeypatch.setattr(service_module, "SILENT_SECONDS", 0.1)
+        monkeypatch.setattr(limits, "SILENT_SECONDS", 0.1)
         async with sockets(service, 2) as idle:
             assert [(await socket.receive(timeout=60)).data for socket in idle] == [1008, 1008]
 

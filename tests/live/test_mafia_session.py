@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from live.fuzzing import MESSAGES, ODD, WORKERS, changed, fuzzed, mutated
 from mafia_players import context, session
+from parlour.wrappers.live.common import limits
 from parlour.wrappers.live.common.player import Over, Played
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent import (
     CALLS,
     NOTHING_TO_SAY,
-    SILENT_SECONDS,
     STREAM_LIMIT,
     MafiaAgentSession,
     MafiaLimits,
@@ -147,8 +147,8 @@ def test_a_connection_that_does_not_say_what_it_is_ends():
     for service in (silent, honest):
         assert service.tick(100.0) == []
     silent.receive("hello"), begun(honest, call())
-    assert silent.tick(99.9 + SILENT_SECONDS) == honest.tick(100.0 + SILENT_SECONDS) == []
-    assert isinstance(silent.tick(100.0 + SILENT_SECONDS)[0], Over)
+    assert silent.tick(99.9 + limits.SILENT_SECONDS) == honest.tick(100.0 + limits.SILENT_SECONDS) == []
+    assert isinstance(silent.tick(100.0 + limits.SILENT_SECONDS)[0], Over)
 
 
 @pytest.mark.parametrize(

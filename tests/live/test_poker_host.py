@@ -19,7 +19,7 @@ from parlour.wrappers.live.common.database import SaveError
 from parlour.wrappers.live.poker import host as hosted_table
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker import messages as m
-from parlour.wrappers.live.poker.host import FRAME_LIMIT, Account, PokerHost, PokerHostSession, PokerStore
+from parlour.wrappers.live.poker.host import Account, PokerHost, PokerHostSession, PokerStore
 from parlour.wrappers.logs.match_log import MatchLog, read
 
 # REST.
@@ -168,7 +168,7 @@ async def test_bad_input_gets_its_error_and_the_hand_goes_on(name):
 async def test_a_message_beyond_all_bounds_ends_only_its_own_connection():
     async with hosting(2) as (_, one, two):
         state = await one.my_turn()
-        await two.send("x" * (FRAME_LIMIT + 1))
+        await two.send("x" * (2**20 + 1))
         assert await two.closed() == 1009
         await two.connect()
         await two.until("welcome")

@@ -12,10 +12,10 @@ from parlour import envs
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
 from parlour.wrappers.live.arena.host import ArenaHost
+from parlour.wrappers.live.common import limits
 from parlour.wrappers.live.common.match_session import MatchSession
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
 from parlour.wrappers.live.mafia.agents import MafiaScriptedAgent
-from parlour.wrappers.live.poker import host as poker_host
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.host import IN_MEMORY, PokerHost, PokerRules, PokerStore, Refusal
 from parlour.wrappers.live.table.host import TableHost
@@ -97,7 +97,7 @@ async def test_a_stranger_who_says_nothing_holds_up_nobody(name, compiled):
 
 
 def test_of_the_agents_that_register_only_so_many_are_remembered_and_none_at_a_table_is_forgotten(monkeypatch):
-    monkeypatch.setattr(poker_host, "MOST_AGENTS", 3)
+    monkeypatch.setattr(limits, "ACCOUNTS", 3)
     known = PokerStore(IN_MEMORY)
     seated_key, seated = known.register("seated", set())
     keys = [known.register(f"stranger {number}", {seated.agent_id})[0] for number in range(10)]

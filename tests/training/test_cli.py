@@ -227,12 +227,10 @@ def test_list_shows_games_bots_the_zoo_presets_and_runs(capsys, tmp_path, monkey
     (tmp_path / "runs" / "damaged").mkdir()
     (tmp_path / "runs" / "damaged" / "config.toml").write_text("game = ")
     code, out, error = run(capsys, "list", "--json")
-    assert code == 0
-    assert "left out: damaged" in error
+    assert (code, "left out: damaged" in error) == (0, True)
     found = json.loads(out)
     games = {row["game"]: row for row in found["games"]}
     assert games["holdem-v0"]["players"] == 6
-    assert "tight" in games["holdem-v0"]["bots"]
     assert "stacks" in games["holdem-v0"]["options"]
     bots = {row["bot"]: row["games"] for row in found["bots"]}
     assert bots["tight"] == ["holdem-v0", "leduc-v0"]

@@ -16,8 +16,9 @@ from rich.table import Table
 
 from ...envs.core.counted import counted
 from ...wrappers import MatchLog, PokerRules, ServerSettings
+from ...wrappers.live.common.limits import PLAYER
 from ...wrappers.live.poker.agent import PokerResult, SeatRequest, play
-from ...wrappers.live.poker.host import LIMITS, PokerHost, PokerTimes
+from ...wrappers.live.poker.host import PokerHost, PokerTimes
 from ..evaluation.duplicate import Score, cells
 from ..learning.run_folder import RUNS
 from ..parallel.tasks import HERE
@@ -125,7 +126,7 @@ def _live(console: Console, folder: Path, hands: int, seed: int, log: Path) -> T
             PokerRules(seats=len(agents), min_players=len(agents), stack=200, raise_cap=None, hands=hands, rebuy=True),
             PokerTimes(act=10.0, hand=0.0),
             seed=seed,
-            server=ServerSettings(limits=replace(LIMITS, rate=None)),
+            server=ServerSettings(limits=replace(PLAYER, rate=None)),
             on_event=note,
         )
 

@@ -582,13 +582,7 @@ class Resolver:
     """
 
     def __init__(
-        self,
-        tree: Betting,
-        ranges: Floats,
-        me: int,
-        promised: Floats | None = None,
-        *,
-        boards: int | None = None,
+        self, tree: Betting, ranges: Floats, me: int, promised: Floats | None = None, *, boards: int | None = None
     ) -> None:
         count, hands = len(tree.action), len(tree.hands)
         self.tree, self.iterations, self._me = tree, 0, me

@@ -24,13 +24,7 @@ class GpuResolver(Resolver):
     """
 
     def __init__(
-        self,
-        tree: Betting,
-        ranges: Floats,
-        me: int,
-        promised: Floats | None = None,
-        *,
-        device: str = "cuda",
+        self, tree: Betting, ranges: Floats, me: int, promised: Floats | None = None, *, device: str = "cuda"
     ) -> None:
         super().__init__(tree, ranges, me, promised, boards=len(tree.boards))
 

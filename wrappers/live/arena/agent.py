@@ -355,7 +355,6 @@ class ArenaDecisions(CountsMatches):
 
     A turn that is still open when its match ends or has the next one is given up, and counts as replaced.
 
-
     Raises:
         ValueError: if the deadline is not above 0.
     """
@@ -643,7 +642,6 @@ class ArenaPollingAgent(ArenaDecisions):
     >>> async with ArenaPollingAgent(ArenaAgent("me", agent), "http://127.0.0.1:9100") as player:  # doctest: +SKIP
     ...     await player.register()
     ...     await player.play(sessions=4, matches=100)
-
 
     Raises:
         ValueError: if `arena` is not an HTTP URL, or there is no game to play.

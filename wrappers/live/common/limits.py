@@ -11,6 +11,7 @@ import hashlib
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 from hmac import compare_digest
 from ipaddress import ip_address
 from pathlib import Path
@@ -19,6 +20,35 @@ from typing import Annotated, Generic, TypeVar
 from aiohttp import web
 from cachetools import LRUCache
 from msgspec import Meta
+
+from ....envs.core.options import ABOVE_0, AT_LEAST_1, Checked, SecondsOr0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConnectionLimits(Checked):
+    """The limits of one connection.
+
+    Attributes:
+        frame: the most bytes of a message; a longer one ends the connection while it is received.
+        message: the most bytes of a message; a longer one is refused, and the connection stays open. None: as `frame`.
+        rate: the most messages per second from a peer (twice as many at once), the empty ones too. Further ones are
+            refused where the protocol can do so, and read more slowly. None: no limit.
+        controls: the most pings and pongs per second from a peer (twice as many at once). Further ones are not
+            answered, and the peer's messages are read more slowly.
+        queue: the most outgoing messages; a peer that is further behind is dropped.
+        closing: seconds to wait for the answer to a close.
+
+    Raises:
+        ValueError: if one is out of its range.
+    """
+
+    frame: Annotated[int, AT_LEAST_1] = 2**20
+    message: Annotated[int | None, AT_LEAST_1] = None
+    rate: Annotated[float | None, ABOVE_0] = 100.0
+    controls: Annotated[float, ABOVE_0] = 10.0
+    queue: Annotated[int, AT_LEAST_1] = 256
+    closing: SecondsOr0 = 2.0
+
 
 SOCKETS = 4096, 1024
 """Open sockets, where the process may open so many files; else less, and of an address a quarter of it."""
@@ -30,12 +60,32 @@ SESSIONS = 1_000, 250
 """Sessions of an arena that wait for players or run."""
 REGISTRATIONS = 1_000, 250
 """Names of agents that are registered in an arena."""
+TABLES = 50, 12
+"""Open tables of a lobby."""
+TABLES_OF_ONE = 3
+"""Open tables of one person of a lobby."""
+ACCOUNTS = 10_000
+"""Names of a lobby, or programs of a host. Then the oldest that is not in use is forgotten."""
+CLIENTS = 200
+"""People at a browser table and who look on."""
+SERVICE_CLIENTS = 256
+"""Connections of games to a service of agents."""
 MATCH_CALLS = 1_000, 100
 """Calls for matches that are being played."""
 SILENT_SECONDS = 10.0
 """Seconds that a socket may take for its first request."""
 MOST_ADDRESSES = 10_000
 """Addresses that are remembered."""
+LOBBY_BODY = 2**14
+"""Bytes of the body of a request to a lobby."""
+PLAYER = ConnectionLimits(message=2**14, rate=20.0)
+"""One connection of a program to a table, if not told otherwise;"""
+PAGE = ConnectionLimits(message=2**17, rate=20.0)
+"""of a page: ten messages of 4,000 characters fit;"""
+SERVICE = ConnectionLimits(frame=2**22, rate=1000.0, queue=1024, closing=1.0)
+"""of a game to a service of agents: the statements of twenty players in twenty days fit; a stream waits for it;"""
+SCENE = ConnectionLimits(frame=2**24, rate=200.0, closing=1.0)
+"""of a game to an agent that refuses messages shorter than these frames, and so can answer with an error."""
 
 
 def owner(address: str) -> str:

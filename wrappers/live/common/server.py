@@ -22,7 +22,7 @@ from os import PathLike
 from pathlib import Path
 from socket import SO_RCVBUF, SOL_SOCKET
 from types import TracebackType
-from typing import Annotated, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import msgspec
 from aiohttp import WSCloseCode, WSMsgType, web
@@ -30,40 +30,14 @@ from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.typedefs import Middleware
 from yarl import URL
 
-from ....envs.core.options import ABOVE_0, AT_LEAST_1, Checked, SecondsOr0, whole
+from ....envs.core.options import whole
 from . import limits
 from .client import OPENED
 from .clock import receive
 from .database import Database
-from .limits import PROXIES, Pace, Places, client_of, peer_of
+from .limits import PROXIES, ConnectionLimits, Pace, Places, client_of, peer_of
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ConnectionLimits(Checked):
-    """The limits of one connection.
-
-    Attributes:
-        frame: the most bytes of a message; a longer one ends the connection while it is received.
-        message: the most bytes of a message; a longer one is refused, and the connection stays open. None: as `frame`.
-        rate: the most messages per second from a peer (twice as many at once), the empty ones too. Further ones are
-            refused where the protocol can do so, and read more slowly. None: no limit.
-        controls: the most pings and pongs per second from a peer (twice as many at once). Further ones are not
-            answered, and the peer's messages are read more slowly.
-        queue: the most outgoing messages; a peer that is further behind is dropped.
-        closing: seconds to wait for the answer to a close.
-
-    Raises:
-        ValueError: if one is out of its range.
-    """
-
-    frame: Annotated[int, AT_LEAST_1] = 2**20
-    message: Annotated[int | None, AT_LEAST_1] = None
-    rate: Annotated[float | None, ABOVE_0] = 100.0
-    controls: Annotated[float, ABOVE_0] = 10.0
-    queue: Annotated[int, AT_LEAST_1] = 256
-    closing: SecondsOr0 = 2.0
 
 
 RATE_LIMIT_EXCEEDED, VALIDATION_ERROR = "RATE_LIMIT_EXCEEDED", "VALIDATION_ERROR"

@@ -21,8 +21,8 @@ import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from ..common import limits
 from ..common.database import IN_MEMORY, Database, SaveError
-from ..common.limits import NAMES, Pace, account_of, bearer_token, folded, hashed, lacks_token, problem_of, short_name
 from ..common.server import HEADERS, BadBody, Server, ServerSettings, page_routes, read_struct
 from ..table.host import PAGE, SHARED, EndedMatches, PlayerResult, TableHost, TableResult
 from . import messages
@@ -35,15 +35,7 @@ MakeTable: TypeAlias = Callable[..., TableHost]
 no seat for a person.
 """
 
-BODY_LIMIT = 2**14
-"""The most bytes of a request's body."""
 SHOWN_RESULTS = 20
-MOST_TABLES = 50
-"""The most open tables."""
-MOST_OF_ONE = 3
-"""The most open tables of one person."""
-MOST_OF_ADDRESS = 12
-"""The most open tables of one address."""
 CHECK = 1.0
 """Seconds between two looks for tables without visitors."""
 NO_PERSON = "choose a name in the lobby first"
@@ -59,8 +51,6 @@ INSERT OR IGNORE INTO played SELECT json_extract(value, '$.name') FROM results, 
 DELETE FROM played WHERE name NOT IN (SELECT name FROM people);
 CREATE TRIGGER IF NOT EXISTS forgotten AFTER DELETE ON people BEGIN DELETE FROM played WHERE name = old.name; END;
 """
-MOST_PEOPLE = 10_000
-"""The most names. Then the oldest one that is not in use is forgotten, one that has not played first."""
 MOST_RESULTS = 100_000
 """The most results; the oldest are forgotten."""
 MOST_LOGS = 200
@@ -114,20 +104,20 @@ class LobbyStore(Database):
         Names that are `used` are not forgotten for it.
         """
         try:
-            self.write("INSERT INTO people VALUES (?, ?, ?)", (hashed(token), name, folded(name)))
+            self.write("INSERT INTO people VALUES (?, ?, ?)", (limits.hashed(token), name, limits.folded(name)))
         except sqlite3.IntegrityError:
             return False
         self.write(
             "DELETE FROM people WHERE rowid IN (SELECT rowid FROM people "
             "WHERE name NOT IN (SELECT value FROM json_each(?)) ORDER BY name IN (SELECT name FROM played), rowid "
             "LIMIT max(0, (SELECT count(*) FROM people) - ?))",
-            (msgspec.json.encode([name, *used]).decode(), MOST_PEOPLE),
+            (msgspec.json.encode([name, *used]).decode(), limits.ACCOUNTS),
         )
         return True
 
     def name_of(self, token: str) -> str | None:
         """Return the name that a token proves; None for an unknown one."""
-        row = self.read("SELECT name FROM people WHERE token_hash = ?", (hashed(token),)).fetchone()
+        row = self.read("SELECT name FROM people WHERE token_hash = ?", (limits.hashed(token),)).fetchone()
         return None if row is None else row[0]
 
     # Results.
@@ -187,7 +177,6 @@ class LobbyHost(Server):
 
     People choose a name, open tables with programs and other people, and play. Results are kept.
 
-
     Raises:
         ValueError: if the file cannot be used.
     """
@@ -205,20 +194,20 @@ class LobbyHost(Server):
         empty_after: float = 300.0,
         server: ServerSettings | None = None,
     ) -> None:
-        super().__init__(server, check_host=True, body_limit=BODY_LIMIT)
+        super().__init__(server, check_host=True, body_limit=limits.LOBBY_BODY)
         self.store = LobbyStore(IN_MEMORY if state is None else state)
         self._offers, self._presets = offers, presets
         self._programs = {
-            offer.game: {name: one.name for one in offer.opponents for name in (one.name, short_name(one.name))}
+            offer.game: {name: one.name for one in offer.opponents for name in (one.name, limits.short_name(one.name))}
             for offer in offers
         }
-        self._reserved = {folded(name) for named in self._programs.values() for name in named}
+        self._reserved = {limits.folded(name) for named in self._programs.values() for name in named}
         self._make, self._empty_after = make, empty_after
         self._open: dict[str, OpenTable] = {}
         self._one_at_a_time = asyncio.Lock()  # a table may compile its rules first
         self._history: list[ListedResult] | None = None  # None: there is a new result
         self._files = EndedMatches()
-        self._new_names = Pace(*NAMES)
+        self._new_names = limits.Pace(*limits.NAMES)
         self._sweeping: asyncio.Task[None] | None = None
 
     @property
@@ -228,7 +217,7 @@ class LobbyHost(Server):
 
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
-        names = {one.name: short_name(one.name) for offer in self._offers for one in offer.opponents}
+        names = {one.name: limits.short_name(one.name) for offer in self._offers for one in offer.opponents}
         locked = self.settings.access_token is not None
         facts = {"offers": self._offers, "presets": self._presets, "names": names, "locked": locked}
         return [
@@ -264,17 +253,17 @@ class LobbyHost(Server):
     # Calls.
 
     async def _new_person(self, request: web.Request) -> web.Response:
-        if lacks_token(request, self.settings.access_token):
+        if limits.lacks_token(request, self.settings.access_token):
             raise LobbyRefusal(messages.UNAUTHORIZED, "choosing a name needs the link that holds this lobby's key")
         wish = await read_struct(request, NewPerson)
         token = wish.token or secrets.token_urlsafe(24)
         if (before := self.store.name_of(token)) is not None:
             return _answer(Person(name=before, token=token))
-        if (problem := problem_of(wish.name)) is not None:
+        if (problem := limits.problem_of(wish.name)) is not None:
             raise LobbyRefusal(messages.VALIDATION_ERROR, problem)
-        if not self._new_names.take(account_of(request)):
+        if not self._new_names.take(limits.account_of(request)):
             raise LobbyRefusal(messages.LIMIT_REACHED, "too many new names of your address; try again in a minute")
-        program = _without_number(folded(wish.name), self._reserved) in self._reserved
+        program = _without_number(limits.folded(wish.name), self._reserved) in self._reserved
         try:
             used = {name for one in self._open.values() for name in one.people}
             taken = program or not self.store.add_person(wish.name, token, used)
@@ -285,21 +274,21 @@ class LobbyHost(Server):
         return _answer(Person(name=wish.name, token=token), 201)
 
     async def _lobby(self, request: web.Request) -> web.Response:
-        person = self.store.name_of(bearer_token(request))
+        person = self.store.name_of(limits.bearer_token(request))
         if self._history is None:
             self._history = self.store.results(SHOWN_RESULTS)
         return _answer(Lobby(you=person, tables=self._listed(person), results=self._history))
 
     async def _new_table(self, request: web.Request) -> web.Response:
-        if (person := self.store.name_of(bearer_token(request))) is None:
+        if (person := self.store.name_of(limits.bearer_token(request))) is None:
             raise LobbyRefusal(messages.UNAUTHORIZED, NO_PERSON)
-        table_id = await self._open_table(await read_struct(request, NewTable), person, account_of(request))
+        table_id = await self._open_table(await read_struct(request, NewTable), person, limits.account_of(request))
         if request.transport is None or request.transport.is_closing():  # who asked has cancelled it meanwhile
             await self._end(table_id)
         return _answer(Opened(table_id=table_id), 201)
 
     async def _close_table(self, request: web.Request) -> web.Response:
-        table_id, person = request.match_info["table_id"], self.store.name_of(bearer_token(request))
+        table_id, person = request.match_info["table_id"], self.store.name_of(limits.bearer_token(request))
         if table_id not in self._open or self._open[table_id].opened_by != person:
             raise LobbyRefusal(messages.UNAUTHORIZED, "only who opened a table can close it")
         await self._end(table_id)
@@ -336,11 +325,13 @@ class LobbyHost(Server):
         if unknown:
             raise LobbyRefusal(messages.VALIDATION_ERROR, f"{wish.game} has no opponent {min(unknown)!r} here")
         async with self._one_at_a_time:
-            if len(self._open) >= MOST_TABLES:
-                raise LobbyRefusal(messages.LIMIT_REACHED, f"{MOST_TABLES} tables are open: join one of them")
-            if sum(one.opened_by == person for one in self._open.values()) >= MOST_OF_ONE:
-                raise LobbyRefusal(messages.LIMIT_REACHED, f"you have opened {MOST_OF_ONE} tables: close one of them")
-            if sum(one.address == address for one in self._open.values()) >= MOST_OF_ADDRESS:
+            if len(self._open) >= limits.TABLES[0]:
+                raise LobbyRefusal(messages.LIMIT_REACHED, f"{limits.TABLES[0]} tables are open: join one of them")
+            if sum(one.opened_by == person for one in self._open.values()) >= limits.TABLES_OF_ONE:
+                raise LobbyRefusal(
+                    messages.LIMIT_REACHED, f"you have opened {limits.TABLES_OF_ONE} tables: close one of them"
+                )
+            if sum(one.address == address for one in self._open.values()) >= limits.TABLES[1]:
                 raise LobbyRefusal(messages.LIMIT_REACHED, "your address has opened too many tables: join one of them")
             on_result = partial(self._keep, wish.game) if wish.listed else lambda result: None
             make_table = partial(self._make, admit=self._admit, on_result=on_result)

@@ -39,10 +39,10 @@ from ....envs.mafia.table import DAYS, SEATS
 from ...agents.base import thoughts
 from ...logs.match_log import MatchLog, SafeMatchLog, describe_error, safe_thoughts
 from ...logs.match_log import escaped as shown
+from ..common import limits
 from ..common.clock import Deadline
-from ..common.limits import SILENT_SECONDS, client_of, lacks_token
 from ..common.player import Codec, Over, Played, Player, Turn, plain, run
-from ..common.server import Connection, ConnectionLimits, Served, Server, ServerSettings, local_url
+from ..common.server import Connection, Served, Server, ServerSettings, local_url
 from . import messages as wire
 from .messages import turn_state
 
@@ -431,8 +431,6 @@ class Apart:
 
 CALLS = 64
 """Most calls at once on one connection."""
-MESSAGE_LIMIT = 2**22
-"""Most bytes of a message: enough for all statements of twenty players in twenty days."""
 NAME = 200
 """Most characters of an id or name."""
 STREAM_LIMIT = {"think": 20_000, "say": 4_000}
@@ -590,7 +588,7 @@ class MafiaAgentSession(Codec):
     def tick(self, now: float) -> list[Any]:
         """Close a connection on which no call has come."""
         if self._silent_until is None:
-            self._silent_until = now + SILENT_SECONDS
+            self._silent_until = now + limits.SILENT_SECONDS
         return [Over("no call has come")] if not self.known and now >= self._silent_until else []
 
     def _turn(self, call: wire.Call) -> MafiaTurn:
@@ -658,10 +656,6 @@ def _shown(text: str) -> str:
 
 AGENTS = 1_000
 """Most agents that are kept of clients with a name, and of others. Who has the most loses the least recently used."""
-CONNECTIONS = 256
-"""WebSockets that may be open at once."""
-LIMITS = ConnectionLimits(frame=MESSAGE_LIMIT, rate=1000.0, queue=1024, closing=1.0)
-"""Limits of a connection. A stream waits if the client is slow."""
 
 Key = tuple[str, str, str]
 """Client, match, agent. The client's name is secret, and not written."""
@@ -773,7 +767,9 @@ class MafiaAgentServer(Server):
         log: MatchLog | None = None,
     ) -> None:
         seconds("deadline", deadline)
-        super().__init__(server, check_host=True, connection_limits=LIMITS, most_connections=CONNECTIONS)
+        super().__init__(
+            server, check_host=True, connection_limits=limits.SERVICE, most_connections=limits.SERVICE_CLIENTS
+        )
         self._agents = MafiaAgents(make, log)
         self.statistics = self._agents.statistics
         self._deadline = deadline
@@ -798,10 +794,12 @@ class MafiaAgentServer(Server):
         return web.json_response({"ok": True, "connections": self.connections, "calls": self.statistics.decisions})
 
     async def _connect(self, request: web.Request) -> web.StreamResponse:
-        if lacks_token(request, self.settings.access_token):
+        if limits.lacks_token(request, self.settings.access_token):
             needs = "connecting needs Authorization: Bearer <access token>"
             return web.json_response({"error": needs}, status=401)
-        return await self.upgrade(request, partial(self._serve, request.query.get("client", ""), client_of(request)))
+        return await self.upgrade(
+            request, partial(self._serve, request.query.get("client", ""), limits.client_of(request))
+        )
 
     async def _serve(self, given: str, address: str, connection: Connection) -> None:
         """Answer a client until it disconnects, and remove its agents if it has no name."""

@@ -36,12 +36,12 @@ from ....envs.mafia.view import log as record_log
 from ...logs.match_log import MatchLog, SafeMatchLog
 from ...logs.match_log import describe_error as described
 from ...logs.match_log import escaped as shown
+from ..common import limits
 from ..common.client import Backoff, LiveError, http_client, next_message, open_websocket, retry
 from ..common.clock import Deadline, Room
 from ..common.player import tell
 from . import messages as wire
 from .agent import (
-    MESSAGE_LIMIT,
     AgentPolicy,
     Apart,
     ChunkLimit,
@@ -149,7 +149,6 @@ class MafiaHostSession:
     Call `begin`, make the `calls`, and report each: `chunk` for every chunk of a stream, then `answered`. Every report
     returns what has happened, and may change the calls. Reports of a call that is over are ignored. The match is over
     when there are no calls; then `result` is set.
-
 
     Raises:
         ValueError: if there are not as many players as seats, or ids or names are not all different and printable.
@@ -412,9 +411,9 @@ class MafiaHostSession:
 
     def _call(self, seat: int, method: wire.Method, thought: DueCall | None = None, tries: int = 1) -> None:
         """Add a call; `thought`: the call of `think` before it, with the same context."""
-        limits = self.limits
-        seconds = {"think": limits.think, "say": limits.say}.get(method, limits.act)
-        characters = {"think": limits.thought, "say": limits.statement}.get(method, 0)
+        own = self.limits
+        seconds = {"think": own.think, "say": own.say}.get(method, own.act)
+        characters = {"think": own.thought, "say": own.statement}.get(method, 0)
         part, speech = _STREAMS[self._phase], self._shown.speech  # the discussion round of the day, from 0
         again = f"-{speech + 1}" if speech and part == "day" else ""
         turn_id = f"{method}-{part}-{self._round}-{self._ids[seat]}{again}"
@@ -762,7 +761,9 @@ class ServiceConnection:
         if self._http is None:
             self._http = http_client(self._headers)
         try:
-            return await open_websocket(self._http, self._address, most_bytes=MESSAGE_LIMIT, seconds=CONNECT_SECONDS)
+            return await open_websocket(
+                self._http, self._address, most_bytes=limits.SERVICE.frame, seconds=CONNECT_SECONDS
+            )
         except aiohttp.WSServerHandshakeError as error:
             if 400 <= error.status < 500:
                 raise LiveError("REFUSED", f"HTTP {error.status}") from None

@@ -45,11 +45,11 @@ from ....envs.holdem import game as holdem
 from ....envs.holdem import rules, view
 from ....envs.holdem.hands import card_name
 from ....envs.holdem.table import FOLD, KINDS, PHASES
+from ..common import limits
 from ..common.clock import Deadline, Outgoing, Room
 from ..common.database import IN_MEMORY, Database, SaveError
-from ..common.limits import NAMES, Pace, Places, bearer_token, client_of, hashed, lacks_token, problem_of
 from ..common.player import Unknown, tell
-from ..common.server import BadBody, Connection, ConnectionLimits, Server, ServerSettings, read_struct
+from ..common.server import BadBody, Connection, Server, ServerSettings, read_struct
 from . import messages
 from .messages import Error
 
@@ -185,7 +185,6 @@ _game = lru_cache(16)(holdem)
 
 class PokerHostSession:
     """One table of no-limit hold'em behind the platform's protocol.
-
 
     Raises:
         ValueError: naming the option of the rules, its value and its range.
@@ -689,8 +688,6 @@ CREATE TABLE IF NOT EXISTS tokens (
     token_hash TEXT PRIMARY KEY, table_id TEXT NOT NULL, seat INTEGER NOT NULL, agent_id TEXT NOT NULL
 );
 """
-MOST_AGENTS = 10_000
-"""Agents that are remembered; beyond, the oldest without a seat is forgotten."""
 
 
 class Account(NamedTuple):
@@ -753,8 +750,8 @@ class PokerStore(Database):
         """Register an agent and return its API key. Agents that are `seated`, by their ids, are not forgotten."""
         account, api_key = Account(f"agt_{secrets.token_hex(8)}", name), f"key_{secrets.token_urlsafe(24)}"
         with self.changes():
-            self.write("INSERT INTO agents VALUES (?, ?, ?)", (hashed(api_key), account.agent_id, name))
-            if self.read("SELECT COUNT(*) FROM agents").fetchone()[0] > MOST_AGENTS:
+            self.write("INSERT INTO agents VALUES (?, ?, ?)", (limits.hashed(api_key), account.agent_id, name))
+            if self.read("SELECT COUNT(*) FROM agents").fetchone()[0] > limits.ACCOUNTS:
                 rows = self.read("SELECT agent_id FROM agents ORDER BY rowid")
                 oldest = next((agent_id for (agent_id,) in rows if agent_id not in seated), None)
                 self.write("DELETE FROM agents WHERE agent_id = ?", (oldest,))
@@ -768,7 +765,7 @@ class PokerStore(Database):
         """
         if not api_key:
             raise Refusal(messages.UNAUTHORIZED, "this call needs the header Authorization: Bearer <api_key>")
-        row = self.read("SELECT agent_id, name FROM agents WHERE key_hash = ?", (hashed(api_key),)).fetchone()
+        row = self.read("SELECT agent_id, name FROM agents WHERE key_hash = ?", (limits.hashed(api_key),)).fetchone()
         if row is None:
             raise Refusal(messages.INVALID_API_KEY, "no agent has this API key; POST /v1/agents gives one")
         return Account(*row)
@@ -788,8 +785,8 @@ class PokerStore(Database):
         """Return a new token of a seat, in place of those that the agent has there."""
         self.revoke(table_id, agent_id)
         token = secrets.token_urlsafe(24)
-        self.write("INSERT INTO tokens VALUES (?, ?, ?, ?)", (hashed(token), table_id, seat, agent_id))
-        self._tokens[hashed(token)] = SeatToken(table_id, seat, agent_id, self.expiry())
+        self.write("INSERT INTO tokens VALUES (?, ?, ?, ?)", (limits.hashed(token), table_id, seat, agent_id))
+        self._tokens[limits.hashed(token)] = SeatToken(table_id, seat, agent_id, self.expiry())
         return token
 
     def seat_of(self, token: str) -> SeatToken:
@@ -800,7 +797,7 @@ class PokerStore(Database):
         """
         if not token:
             raise Refusal(messages.UNAUTHORIZED, "connect to …/v1/ws?token=<session_token>&format=agent")
-        if (seat_token := self._tokens.get(hashed(token))) is None:
+        if (seat_token := self._tokens.get(limits.hashed(token))) is None:
             raise Refusal(messages.INVALID_SESSION, "no seat has this session token; join a table to get one")
         if seat_token.expires < time.monotonic():
             raise Refusal(messages.SESSION_EXPIRED, "this session token has expired; join a table to get a new one")
@@ -818,10 +815,6 @@ logger = logging.getLogger(__name__)
 
 RESERVED_SECONDS = 10.0
 """Seconds after which a seat is free again whose player has not connected."""
-FRAME_LIMIT = 2**20
-"""Bytes of a message, after which its connection is ended before it is read whole."""
-LIMITS = ConnectionLimits(frame=FRAME_LIMIT, message=16_384, rate=20.0)
-"""The limits of a connection, if not told otherwise."""
 NO_TOKEN = "registering needs the header Authorization: Bearer <access token>"
 MOST_ENDED = 300
 """Tables that ended and are remembered; beyond, the oldest are forgotten."""
@@ -1114,7 +1107,7 @@ class PokerHost(Server):
         room: the tables; None: one.
         seed: makes the cards reproducible (every table has its own from it); None takes the operating system's.
         server: where it listens; ``POST /v1/agents`` must bear its access token. Of its limits, the longest message is
-            at most `FRAME_LIMIT`, and the rate is without messages that move the game on; None: `LIMITS`.
+            at most `frame`, and the rate is without messages that move the game on; None: `limits.PLAYER`.
         on_event: called as ``on_event(kind, table_id=…, …)`` with what happens at the tables, as plain data; the kind
             is ``joined``, ``left``, ``hand`` (all cards included: not for players' eyes) or ``ended``. `MatchLog.write`
             can be given.
@@ -1142,12 +1135,12 @@ class PokerHost(Server):
         on_event: Callable[..., None] | None = None,
     ) -> None:
         server, room = server or ServerSettings(), room or PokerRoom()
-        limits = server.limits or LIMITS
-        if limits.message is None or not 1 <= limits.message <= FRAME_LIMIT:
-            raise ValueError(f"message={limits.message}: bytes, from 1 to {FRAME_LIMIT}")
-        if limits.rate is not None and limits.rate < 1:
-            raise ValueError(f"rate={limits.rate}: at least 1 message a second, or None for no limit")
-        super().__init__(server, body_limit=limits.message, connection_limits=limits)
+        own = server.limits or limits.PLAYER
+        if own.message is None or not 1 <= own.message <= limits.PLAYER.frame:
+            raise ValueError(f"message={own.message}: bytes, from 1 to {limits.PLAYER.frame}")
+        if own.rate is not None and own.rate < 1:
+            raise ValueError(f"rate={own.rate}: at least 1 message a second, or None for no limit")
+        super().__init__(server, body_limit=own.message, connection_limits=own)
         rules, times = rules or PokerRules(), times or PokerTimes()
         PokerHostSession(rules)  # wrong rules are named at once
         self.rules, self.times = rules, times
@@ -1159,8 +1152,8 @@ class PokerHost(Server):
         self._replacing = True
         self._awaited: set[str] = set()  # tables that have yet to end for good
         self._all_ended = asyncio.Event()
-        self._new_keys = Pace(*NAMES)
-        self._watchers: Places[Connection] = Places(room.observers, max(1, room.observers // 2))
+        self._new_keys = limits.Pace(*limits.NAMES)
+        self._watchers: limits.Places[Connection] = limits.Places(room.observers, max(1, room.observers // 2))
 
     @property
     def ws_url(self) -> str:
@@ -1299,7 +1292,7 @@ class PokerHost(Server):
         """Let somebody look on: every state without cards, every result; nothing that is sent is played."""
         try:
             table = self._named(request)
-            admitted, victim = self._watchers.take(connection, client_of(request))
+            admitted, victim = self._watchers.take(connection, limits.client_of(request))
             if victim is not None:
                 victim.abort()
             if not admitted:
@@ -1331,12 +1324,12 @@ class PokerHost(Server):
 
     async def _register(self, request: web.Request) -> web.Response:
         body = await read_struct(request, Register)
-        problem = None if body.name is None else problem_of(body.name, MOST_CHARACTERS)
+        problem = None if body.name is None else limits.problem_of(body.name, MOST_CHARACTERS)
         if problem is not None:
             raise Refusal(messages.VALIDATION_ERROR, problem)
-        if lacks_token(request, self.settings.access_token):
+        if limits.lacks_token(request, self.settings.access_token):
             raise Refusal(messages.UNAUTHORIZED, NO_TOKEN)
-        if not self._new_keys.take(client_of(request)):
+        if not self._new_keys.take(limits.client_of(request)):
             raise Refusal(messages.RATE_LIMIT_EXCEEDED, "too many new keys of your address; try again in a minute")
         seated = {seat.agent_id for table in self._running() for seat in table.session.seats.values()}
         api_key, agent = self.store.register(body.name, seated)
@@ -1346,7 +1339,7 @@ class PokerHost(Server):
 
     async def _join(self, request: web.Request) -> web.Response:
         """Seat an agent at the named table, or at the first with a free seat; or answer what the last table does."""
-        agent, body = self.store.agent_of(bearer_token(request)), await read_struct(request, Join)
+        agent, body = self.store.agent_of(limits.bearer_token(request)), await read_struct(request, Join)
         _check_version(body)
         tables = [self._named(request)] if "table_id" in request.match_info else self._running()
         for table in tables if "table_id" not in request.match_info else ():
@@ -1356,7 +1349,7 @@ class PokerHost(Server):
         refusal = Refusal(messages.TABLE_FULL, "no table has a free seat")
         for table in tables:
             try:
-                seat = table.join(agent, body.preferred_seat, client_of(request))
+                seat = table.join(agent, body.preferred_seat, limits.client_of(request))
             except Refusal as another:
                 refusal = another
             else:
@@ -1384,7 +1377,7 @@ class PokerHost(Server):
         )
 
     async def _leave(self, request: web.Request) -> web.Response:
-        agent, table = self.store.agent_of(bearer_token(request)), self._named(request)
+        agent, table = self.store.agent_of(limits.bearer_token(request)), self._named(request)
         if table.ended_at is not None:
             return web.json_response({"success": True, "message": "the table has ended; there is nothing to leave"})
         for number, seat in table.session.seats.items():

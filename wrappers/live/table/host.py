@@ -39,11 +39,11 @@ from ...logs.match_log import Lines, MatchLog, SafeMatchLog, describe_error
 from ...replay.log_reader import moments
 from ...replay.page import page
 from ...replay.phh_writer import phhs
+from ..common import limits
 from ..common.clock import Deadline, Outgoing, Room
-from ..common.limits import Admit, Pace, admit_by_token, client_of, folded, problem_of, same_token
 from ..common.match_session import MatchLimits, MatchSession
 from ..common.player import Player, Turn, tell
-from ..common.server import HEADERS, Connection, ConnectionLimits, Server, ServerSettings, page_routes
+from ..common.server import HEADERS, Connection, Server, ServerSettings, page_routes
 from . import messages
 from .messages import Error, State
 
@@ -96,7 +96,7 @@ class EndedMatches:
     def __init__(self) -> None:
         self._made = LRUCache[tuple[bytes, str], bytes](KEPT)
         self._one_at_a_time = asyncio.Lock()
-        self._pace = Pace(MADE, MADE_AT_ONCE)
+        self._pace = limits.Pace(MADE, MADE_AT_ONCE)
 
     async def answer(self, request: web.Request, log: bytes, title: str) -> web.Response:
         """Return one of the files (`KINDS`) of a match, which the path of the request names.
@@ -108,7 +108,7 @@ class EndedMatches:
         file = request.match_info["file"]
         if not log or file not in KINDS:
             raise web.HTTPNotFound(text=f"there is no {file[:40]!a} of this match\n")
-        body = log if file == "log.jsonl" else await self._make(client_of(request), log, file, title)
+        body = log if file == "log.jsonl" else await self._make(limits.client_of(request), log, file, title)
         if not body:
             raise web.HTTPNotFound(text="hand histories are of hold'em\n")
         saved = {"Content-Disposition": f'attachment; filename="{title}-{file}"'}
@@ -184,7 +184,6 @@ class TableSeat:
 class TableHostSession:
     """One table, match after match.
 
-
     Raises:
         ValueError: if `programs` does not fit the seats, or leaves no seat for a person.
     """
@@ -196,7 +195,7 @@ class TableHostSession:
         *,
         timeout: int = 60_000,
         seed: int | None = None,
-        admit: Admit | None = None,
+        admit: limits.Admit | None = None,
         pictures: Sequence[Callable[[Sequence[ts.TurnState]], str]] = (),
     ) -> None:
         if len(programs) != game.seats:
@@ -235,7 +234,7 @@ class TableHostSession:
         number = self.game.agents.index(self.match.turn)
         seat = self.seats[number]
         who: Any = "program" if seat.program else "person" if seat.here else "away"
-        return TableDue(who, number, self.turn, "" if seat.program else folded(seat.name or ""))
+        return TableDue(who, number, self.turn, "" if seat.program else limits.folded(seat.name or ""))
 
     def connect(self, client: Client) -> Sends:
         """Add a client as an observer."""
@@ -320,7 +319,7 @@ class TableHostSession:
         if self._clients[client] is not None:
             return [_error(client, messages.ALREADY_SEATED, "you have a seat")]
         for number, seat in enumerate(self.seats):
-            if wish.token is not None and seat.token is not None and same_token(wish.token, seat.token):
+            if wish.token is not None and seat.token is not None and limits.same_token(wish.token, seat.token):
                 return self._come_back(client, number)
         if wish.token is not None and wish.name is None:
             return [_error(client, messages.INVALID_TOKEN, "the seat was given to somebody else")]
@@ -328,10 +327,12 @@ class TableHostSession:
             return [_error(client, messages.UNAUTHORIZED, problem)]
         if wish.name is None:
             return [_error(client, messages.VALIDATION_ERROR, "give a name to sit down")]
-        if (problem := problem_of(wish.name)) is not None:
+        if (problem := limits.problem_of(wish.name)) is not None:
             return [_error(client, messages.VALIDATION_ERROR, problem)]
-        taken = {folded(seat.name) for number, seat in enumerate(self.seats) if seat.name and not self._free(number)}
-        if folded(wish.name) in taken:
+        taken = {
+            limits.folded(seat.name) for number, seat in enumerate(self.seats) if seat.name and not self._free(number)
+        }
+        if limits.folded(wish.name) in taken:
             return [_error(client, messages.NAME_TAKEN, f"somebody here is called {wish.name} already")]
         free = [number for number in range(self.game.seats) if self._free(number)]
         if not free:
@@ -539,11 +540,6 @@ SHARED = [files(replay) / name for name in ("dom.js", "legible.js", "pictures.cs
 """The files that pages of tables have in common with replays."""
 DRAWN_BY_PAGE = ("tangram", "mafia")
 """The games whose page draws the table: people move or choose things in it."""
-MESSAGE_LIMIT = 2**17
-"""The most bytes of a message; a longer one is refused. Ten messages of 4,000 characters fit."""
-RATE = 20.0
-"""Messages per second on one connection."""
-MOST_CLIENTS = 200
 EPISODES = 20
 """The number of random episodes in which fields are looked at,"""
 LONGEST = 1_000
@@ -570,20 +566,19 @@ class TableHost(Server):
         delay: float = 0.0,
         seed: int | None = None,
         server: ServerSettings | None = None,
-        admit: Admit | None = None,
+        admit: limits.Admit | None = None,
         on_result: Callable[[TableResult], None] = lambda result: None,
         log: MatchLog | None = None,
     ) -> None:
         seconds("timeout", timeout)
         seconds("time_bank", time_bank, above=False)
-        limits = ConnectionLimits(message=MESSAGE_LIMIT, rate=RATE)
-        super().__init__(server, check_host=True, connection_limits=limits, most_connections=MOST_CLIENTS)
+        super().__init__(server, check_host=True, connection_limits=limits.PAGE, most_connections=limits.CLIENTS)
         self.session = self.new_session(
             game,
             [None if player is None else player[0] for player in players],
             timeout=round(1000 * timeout),
             seed=seed,
-            admit=admit or admit_by_token(self.settings.access_token, NO_TOKEN),
+            admit=admit or limits.admit_by_token(self.settings.access_token, NO_TOKEN),
         )
         self._agents = {seat: player[1] for seat, player in enumerate(players) if player is not None}
         self._players: dict[int, Player] = {}

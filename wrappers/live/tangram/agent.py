@@ -56,9 +56,10 @@ from ....envs.tangram.view import BoardPiece, DrawerPiece, Moved, Place, Tangram
 from ...agents.base import Agent, call_optional
 from ...agents.schemas import fitted
 from ...logs.match_log import MatchLog, SafeMatchLog, escaped
+from ..common import limits
 from ..common.clock import CountsMatches
 from ..common.player import AgentStatistics, Codec, Note, Played, Player, Turn, Unknown, read_response, run
-from ..common.server import Connection, ConnectionLimits, Served, Server, ServerSettings
+from ..common.server import Connection, Served, Server, ServerSettings
 from . import messages
 from .messages import Chat, ChatRequest, Error, Finish, Play, PlayFeedback, PlayRequest, State
 
@@ -964,8 +965,6 @@ class TangramAgentSession(Codec):
         self._chats.append(Message(str(self._chat_count), speaker, MessageScope.PUBLIC, text[:CHAT_LENGTH]))
 
 
-LIMITS = ConnectionLimits(frame=2**24, rate=200.0, closing=1.0)
-"""Limits of a connection. The session refuses shorter messages than these frames, and so can answer with an error."""
 GAMES = 64
 """Most connected games at once. One that has said nothing gives way to another."""
 
@@ -989,7 +988,7 @@ class TangramAgentServer(CountsMatches, Server):
         log: MatchLog | None = None,
     ) -> None:
         seconds("deadline", deadline)
-        super().__init__(server, connection_limits=LIMITS, most_connections=GAMES)
+        super().__init__(server, connection_limits=limits.SCENE, most_connections=GAMES)
         self.turns = self.plays = self.helped = 0
         self.statistics = AgentStatistics()
         self._agent, self._game, self._deadline, self._useful = agent, game, deadline, useful
