@@ -1,8 +1,8 @@
 """Records the learning curves on the games' pages: ``python docs/curves.py [GAME …]``, minutes a game.
 
-A curve is the interquartile mean over the seeds, with a bootstrap interval of 95 %. The runs are short: a fraction of
-the presets' budgets, on one core. ``--results`` draws the measures of the zoo's cards instead, which takes seconds. It
-needs the extras train and plot.
+A curve is the interquartile mean over the seeds, with a bootstrap interval, too narrow for few. The runs are short: a
+fraction of the presets' budgets, on one core. ``--results`` draws the measures of the zoo's cards instead, which takes
+seconds. It needs the extras train and plot.
 """
 
 import argparse

@@ -1,5 +1,7 @@
 """Runs beside each other, pooled over their seeds: interquartile means with bootstrap intervals, and learning curves.
 
+Of three to five seeds a bootstrap interval of "95 %" holds the truth in 77 to 90 %: take more seeds.
+
 pip install 'parlour[train]' rliable 'pandas<3'
 python examples/compare.py small=runs/a* large=runs/b* --metric eval/nash_conv --picture curves.svg
 """

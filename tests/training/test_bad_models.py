@@ -96,9 +96,7 @@ def test_reference(bad, capsys, tmp_path, monkeypatch):
 def test_exploit(bad, capsys, tmp_path):
     model, fault = bad
     answers = tmp_path / "answers.jsonl"
-    code, out, said = run(
-        capsys, "evaluate", "exploit-model", "kuhn", "--samples", "1", "--answers", str(answers), "--json", *model
-    )
+    code, out, said = line(capsys, "evaluate exploit-model kuhn --samples 1 --json --answers", str(answers), *model)
     if ends_early(fault):
         assert code == TRY_AGAIN and "0 of 12 information sets are measured" in said
     else:

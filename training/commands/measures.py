@@ -453,7 +453,8 @@ def crossplay(
         worst = f"worst: {matrix.names[row]} with {matrix.names[column]}: {matrix.score(row, column)}"
         output += [table_of([matrix.unit, *matrix.names], rows, matrix.title), worst]
         if matrix.shares or not table.payoffs.zero_sum:  # else every policy has 0 with itself, and all have 0 together
-            output.append(f"self-play {matrix.self_play}, cross-play {matrix.cross_play}, gap {matrix.gap}")
+            means = f"self-play {matrix.self_play}, cross-play {matrix.cross_play}, gap {matrix.gap}"
+            output.append(f"{means}; intervals cover deals, not seeds of training")
     if ladder is not None:
         scores, payoffs = cross_play.ladder(table, matrices)
         replay = sample_games(table, list(scores), samples, report.seed) if samples else None

@@ -176,11 +176,8 @@ class _Rating:
             self._statistics |= {name: ModelStatistics.of(row) for name, row in self.facts["counts"].items()}
         else:
             self.conversations.unlink(missing_ok=True)
-
-        def opponent(which: int, seed: int) -> Policy:
-            return pool.members[which].player(game, seed)
-
-        self._games = ratings.Games(game, self.player, opponent, results, faulty, about["seed"], self._answered)
+        opponents = [partial(member.player, game) for member in pool.members]
+        self._games = ratings.Games(game, self.player, opponents, results, faulty, about["seed"], self._answered)
 
     def play(self, deals: int, minutes: float, make: Callable[[], Agent], samples: int) -> str | None:
         """Play what is missing in the time, then the sample games; return what ended it early, None: nothing."""
@@ -362,11 +359,8 @@ def evaluate_model(
 
     results = np.full((len(names), deals, len(ratings.roles(game))), np.nan)
     faulty = np.zeros(results.shape, bool)
-
-    def opponent(which: int, seed: int) -> Policy:
-        return policy(names[which], game, seed)
-
-    games = ratings.Games(game, lambda _: player, opponent, results, faulty, report.seed, answered)
+    opponents = [partial(policy, name, game) for name in names]
+    games = ratings.Games(game, lambda _: player, opponents, results, faulty, report.seed, answered)
     with training_bar() as bar, interruptible():
         task = bar.add_task("evaluate", total=deals, note="")
         try:

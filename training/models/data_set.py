@@ -172,17 +172,14 @@ class Values:
     at: Callable[[Decision, int], Floats | None]
 
     def __init__(self, player: Policy, game: Game, rollouts: int) -> None:
-        tells_probabilities = isinstance(player, Probable) and not hasattr(player, "act_on")
-        tree = tree_of(player, game) if tells_probabilities else None
-        if tree is None or not isinstance(player, Probable):
-            self.source, self.about = "rollouts", f"Values are means over {rollouts} rollouts from the true state."
-            self.at = lambda decision, seed: rolled_out(player, game, decision, rollouts, seed)
-            return
-        strategy = tree.strategy_of(player)
-        exact, far = ExactValues(tree, strategy), nash_conv(tree, strategy) / game.payoffs.unit
-        self.source = "exact"
-        self.about = f"Values are exact; NashConv of the policy is {far:.2g}, and 0 is an equilibrium."
-        self.at = lambda decision, seed: exact.at(decision)
+        self.source, self.about = "rollouts", f"Values are means over {rollouts} rollouts from the true state."
+        self.at = lambda decision, seed: rolled_out(player, game, decision, rollouts, seed)
+        tree = None if hasattr(player, "act_on") else tree_of(player, game)
+        if tree is not None and isinstance(player, Probable):
+            strategy = tree.strategy_of(player)
+            exact, far = ExactValues(tree, strategy), nash_conv(tree, strategy) / game.payoffs.unit
+            self.source, self.at = "exact", lambda decision, seed: exact.at(decision)
+            self.about = f"Values are exact; NashConv of the policy is {far:.2g}, and 0 is an equilibrium."
 
 
 def lines_of(

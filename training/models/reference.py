@@ -278,7 +278,7 @@ class Games:
     Args:
         game: the game.
         player: makes the player with a seed; a language model plays all of its seats.
-        opponent: makes the opponent of a number with a seed.
+        opponents: each makes an opponent with a seed.
         results: float64[opponents, deals, roles], NaN for a game that has not been played.
         faulty: bool, of the same shape: whether the safe action was played in place of an answer.
         seed: of the deals.
@@ -288,7 +288,7 @@ class Games:
 
     game: Game
     player: Callable[[int], Policy]
-    opponent: Callable[[int, int], Policy]
+    opponents: Sequence[Callable[[int], Policy]]
     results: Floats
     faulty: NDArray[np.bool_]
     seed: int
@@ -313,8 +313,8 @@ class Games:
         if isinstance(player, AgentsAsPolicy):
             return self._ask(player, seeds, until, each)
         for start in range(self.deals, deals, ROUND):
-            drawn = enumerate(streams(self.seed + 1 + start, count).tolist())
-            others, chunk = [self.opponent(*one) for one in drawn], slice(start, start + ROUND)
+            drawn = zip(self.opponents, streams(self.seed + 1 + start, count).tolist(), strict=True)
+            others, chunk = [make(seed) for make, seed in drawn], slice(start, start + ROUND)
             self.results[:, chunk] = play(self.player(self.seed + start), self.game, others, seeds[chunk])
             each()
             if time.monotonic() >= until:
@@ -327,7 +327,7 @@ class Games:
             cells = todo[start : start + player.parallel]
             player.begin(until)
             drawn = [streams(self.seed + 1 + deal, len(self.results)).tolist() for deal, _, _ in cells]
-            others = [self.opponent(which, own[which]) for (_, which, _), own in zip(cells, drawn, strict=True)]
+            others = [self.opponents[which](own[which]) for (_, which, _), own in zip(cells, drawn, strict=True)]
             own = np.array([role for _, _, role in cells])
             won = results_of(player, self.game, others, [seeds[deal] for deal, _, _ in cells], own)
             for row, (cell, result) in enumerate(zip(cells, won.tolist(), strict=True)):
