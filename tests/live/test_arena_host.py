@@ -24,6 +24,7 @@ from parlour.wrappers import make_policy
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
 from parlour.wrappers.live.arena.host import ArenaHost, ArenaResult, assess
+from parlour.wrappers.live.common import limits
 from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.logs import match_log
 from parlour.wrappers.logs.match_log import FirstMatches
@@ -354,7 +355,7 @@ async def test_agents_need_names_of_their_own():
         ArenaHost(BARGAINING, timeout=0)
 
 
-async def test_an_agent_can_leave_and_the_matches_are_listed():
+async def test_an_agent_can_leave_and_one_that_is_silent_for_long_is_forgotten(monkeypatch):
     async with ArenaHost(envs.game("bargaining"), limits=FREE, seed=3) as host, aiohttp.ClientSession() as http:
         host.add(ours("bot"))
         agent = ArenaAgent("over the wire", PolicyAgent(BARGAINING, RandomPolicy(seed=9)))
@@ -386,7 +387,10 @@ async def test_an_agent_can_leave_and_the_matches_are_listed():
             assert host.players["over the wire"].endpoint == moved["endpoint"]
             assert await post("unregister", claim) == (200, {"ok": True})
             assert await post("unregister", claim) == (200, {"ok": False})
-            assert list(host.players) == ["bot"]
+            await post("register", body)
+            monkeypatch.setattr(limits, "REGISTERED_SECONDS", -60.0)
+            await post("register", {**body, "agent_id": "another"})
+            assert list(host.players) == ["bot", "another"]
 
 
 AGENTS = ["--agents", "random", "equilibrium", "zoo", "--seed", "1", "--port", "0"]

@@ -344,13 +344,11 @@ def state(mine, **seen):
     return told | {"allowed_actions": [{"action_type": name} for name in offers]}
 
 
-def test_an_arena_with_the_platforms_manners():
+def test_an_arena_with_the_platforms_manners_and_an_error_of_ours(monkeypatch):
+    find, errors = ArenaPollingAgent._find, [ZeroDivisionError()]
+    monkeypatch.setattr(ArenaPollingAgent, "_find", lambda self: errors.pop() if errors else find(self))  # no coroutine
     offer = {"me": 55.0, "x": 45.0}
-    states = [
-        state(True),
-        state(False),  # asked for words alone
-        state(True, current_offer=offer, last_offer_by="x"),
-    ]
+    states = [state(True), state(False), state(True, current_offer=offer, last_offer_by="x")]  # (False): words alone
     arena = RudeArena(states)
     player = played_at(arena)
     register, join, *acts = arena.posted

@@ -146,14 +146,17 @@ async def test_of_two_connections_with_one_token_the_newest_wins():
 BAD = {
     "not JSON": ("hello", m.VALIDATION_ERROR),
     "too long": ('{"type": "ping", "x": "' + "x" * 20_000 + '"}', m.VALIDATION_ERROR),
+    "an error of ours": ("ours", m.INTERNAL_ERROR),
     "below the minimum": (lambda state: action(state, "raiseTo", 3), m.INVALID_ACTION),
 }
 """One of each kind: what else is refused, `test_poker_host_session.py` has without sockets."""
 
 
 @pytest.mark.parametrize("name", BAD)
-async def test_bad_input_gets_its_error_and_the_hand_goes_on(name):
+async def test_bad_input_gets_its_error_and_the_hand_goes_on(name, monkeypatch):
     bad, code = BAD[name]
+    receive = PokerHostSession.receive
+    monkeypatch.setattr(PokerHostSession, "receive", lambda *args: 1 / 0 if args[2] == "ours" else receive(*args))
     async with hosting(2) as (_, one, two):
         state = await one.my_turn()
         await one.send(bad(state) if callable(bad) else bad)

@@ -235,18 +235,13 @@ def test_list_shows_games_bots_the_zoo_presets_and_runs(capsys, tmp_path, monkey
     bots = {row["bot"]: row["games"] for row in found["bots"]}
     assert bots["tight"] == ["holdem-v0", "leduc-v0"]
     assert set(bots["random"]) > {"holdem-v0", "mafia-v0"}
-    plays = {row["policy"]: row["seats"] for row in found["zoo"]}
-    assert list(plays) == [f"zoo:{name}" for name in zoo.names()]
-    assert plays["zoo:holdem"] == [*range(2, 11)]
+    assert [row["policy"] for row in found["zoo"]] == [f"zoo:{name}" for name in zoo.names()]
     schema = json.loads(run(capsys, "list", "cournot", "--json")[1])["cournot"]["properties"]
     assert schema["seats"] == {**schema["seats"], "type": "integer", "default": 2, "minimum": 2, "maximum": 8}
     assert all(part["description"] for part in schema.values())
-    presets = {row["preset"]: row for row in found["presets"]}
-    assert presets["bargaining-public"]["game"] == "bargaining"
-    assert presets["holdem"]["algorithm"] == "maskable_ppo"
-    assert found["runs"] == [
-        {"run": "old", "game": "holdem-v0", "algorithm": "maskable_ppo", "timesteps": 256, "preset": "holdem"}
-    ]
+    assert ("bargaining-public", "bargaining") in {(row["preset"], row["game"]) for row in found["presets"]}
+    run_0_2 = {"run": "old", "game": "holdem-v0", "algorithm": "maskable_ppo", "timesteps": 256, "preset": "holdem"}
+    assert found["runs"] == [run_0_2]
     assert re.search("zoo:holdem +│ 2 to 10 ", printed(capsys, "list zoo"))
     out = printed(capsys, "list presets runs")
     assert "bargaining-public" in out and "old" in out and "tight" not in out

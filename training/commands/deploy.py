@@ -189,9 +189,7 @@ def deploy_mafia(
             log=supervisor.log,
         )
         activity = Activity(
-            counts=lambda: {"connections": server.connections},
-            statistics=server.statistics,
-            models=lambda: models,
+            counts=lambda: {"connections": server.connections}, statistics=server.statistics, models=lambda: models
         )
         stay = serving(server, console, lambda: [f"{run} plays mafia at {server.url} (Ctrl-C ends it)"])
         supervisor.run(stay, activity)
@@ -369,12 +367,7 @@ def deploy_tangram(
     console = Console()
     with supervised(live, console) as supervisor:
         server = TangramAgentServer(
-            player,
-            seen,
-            server=listening.settings,
-            deadline=deadline,
-            useful=useful_moves,
-            log=supervisor.log,
+            player, seen, server=listening.settings, deadline=deadline, useful=useful_moves, log=supervisor.log
         )
         activity = Activity(
             counts=lambda: {"matches": server.matches, "turns": server.turns, "connections": server.connections},

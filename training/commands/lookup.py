@@ -87,12 +87,7 @@ def bots_of(name: str) -> list[str]:
 
 
 def game_of(
-    spec: str,
-    name: str | None,
-    settings: Sequence[str] = (),
-    seats: int | None = None,
-    *,
-    among: Iterable[str] = GAMES,
+    spec: str, name: str | None, settings: Sequence[str] = (), seats: int | None = None, *, among: Iterable[str] = GAMES
 ) -> Game:
     """Return the game that a policy was trained for, with the given options changed; for a bot, its game.
 

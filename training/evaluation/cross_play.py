@@ -129,12 +129,7 @@ def team_sizes(game: Game) -> list[int]:
 
 
 def play_teams(
-    game: Game,
-    policies: Mapping[str, Policy | Mixed],
-    *,
-    matches: int = 5_000,
-    seed: int = 0,
-    progress: Tick = ignore,
+    game: Game, policies: Mapping[str, Policy | Mixed], *, matches: int = 5_000, seed: int = 0, progress: Tick = ignore
 ) -> TeamResult:
     """Play matches between the teams of a game.
 

@@ -270,11 +270,7 @@ def flat_tree(game: Game, encoder: str | None = None, most: int = MOST_NODES) ->
     name = encoder or game.encoder
     look = loops.compile_loop(look_at, outcomes=chance.outcomes, legal=game.rules.legal)
     go = loops.compile_loop(
-        go_on,
-        probability=chance.probability or equally,
-        play=chance.play,
-        step=chance.step,
-        decode=game.rules.decode,
+        go_on, probability=chance.probability or equally, play=chance.play, step=chance.step, decode=game.rules.decode
     )
     if not (_config.DISABLE_JIT or (is_jitted(look) and is_jitted(go))):
         raise ValueError(
@@ -353,11 +349,7 @@ class _Builder:
         places = np.arange(len(above)) - (np.cumsum(counts) - counts)[above]
         sequences[decided, who[above][decided]] = (first[above] + places)[decided]
         return _Level(
-            tables,
-            sequences,
-            level.chances[above] * chances,
-            level.won[above],
-            level.acted[above] | (who[above] >= 0),
+            tables, sequences, level.chances[above] * chances, level.won[above], level.acted[above] | (who[above] >= 0)
         )
 
     def _information_sets(self, level: _Level, rows: Ints, who: Ints, masks: NDArray[np.int8]) -> Ints:

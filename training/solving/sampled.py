@@ -609,11 +609,7 @@ class SampledSolver:
     """
 
     def __init__(
-        self,
-        deals: Deals,
-        weights: str = "linear",
-        sampling: Sampling = SAMPLING,
-        seats: tuple[int, ...] = (0, 1),
+        self, deals: Deals, weights: str = "linear", sampling: Sampling = SAMPLING, seats: tuple[int, ...] = (0, 1)
     ) -> None:
         rule = WEIGHTS[named("weights", weights, WEIGHTS)]
         self.deals, self.rule = deals, rule._replace(explore=sampling.explore, prune=sampling.prune)

@@ -107,12 +107,7 @@ class TabularSolver:
 
 
 def solve(
-    tree: Tree,
-    method: str = "pcfr+",
-    *,
-    target: float = 1e-6,
-    iterations: int = 10_000_000,
-    seconds: float = 60.0,
+    tree: Tree, method: str = "pcfr+", *, target: float = 1e-6, iterations: int = 10_000_000, seconds: float = 60.0
 ) -> Solution:
     """Iterate until NashConv is below `target`, or iterations or time are used up.
 

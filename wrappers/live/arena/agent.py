@@ -713,7 +713,13 @@ class ArenaPollingAgent(ArenaDecisions):
             self._games = await self._games_there()
             async with asyncio.TaskGroup() as group:
                 while (more := matches is None or begun < matches) or self._own is not None:
-                    seat = await self._seat_that_begins(looking=more and len(running) < sessions)
+                    seat = None
+                    try:
+                        seat = await self._seat_that_begins(looking=more and len(running) < sessions)
+                    except LiveError:
+                        raise
+                    except Exception:
+                        self._player.fault("an error of ours at a session that begins; the others go on")
                     if seat is not None:
                         begun += 1
                         task = group.create_task(self._play(seat))

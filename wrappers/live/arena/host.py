@@ -14,6 +14,7 @@ import secrets
 import typing
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from time import monotonic
@@ -158,6 +159,7 @@ class RemotePlayer(Player):
     def __init__(self, agent_id: str, endpoint: str, game_id: str, http: Callable[[], aiohttp.ClientSession]) -> None:
         self.agent_id, self.endpoint = agent_id, endpoint
         self._game_id, self._http = game_id, http
+        self.heard = monotonic()
 
     async def act(self, state: TurnState, deadline: Deadline) -> Any:
         """See `Player`. An answer that is not JSON is returned as bytes, which every session refuses."""
@@ -181,6 +183,7 @@ class RemotePlayer(Player):
             if reply.status != 200 and limit:
                 raise ConnectionError(f"it answered HTTP {reply.status}")
             answer = bytearray()
+            self.heard = monotonic()
             while limit and (part := await reply.content.readany()):
                 answer += part
                 if len(answer) > limit:
@@ -506,11 +509,12 @@ def _surplus(games: Sequence[Mapping[str, Any]]) -> float:
 
 @dataclass(frozen=True)
 class _Registration:
-    """An agent that registered: the hash of the token that proves it, its endpoint, and its details."""
+    """An agent that registered: the hash of the token that proves it, its endpoint, its details, and when it did."""
 
     claim: str
     endpoint: str | None
     details: dict[str, Any]
+    since: float
 
     def belongs_to(self, claim: str | None) -> bool:
         return same_token(hashed(claim or ""), self.claim)
@@ -818,6 +822,7 @@ class ArenaHost(Server):
             return answer
         else:
             claim = secrets.token_urlsafe(24)
+        self._forget(monotonic() - table.REGISTERED_SECONDS)
         if not self._names.take(name, account_of(request), kept=True)[0]:
             raise Refused("too many agents are registered here, of all or of your address", 409)
         played = [self._by_game[one] for one in games or self._game_ids if one in self._by_game]
@@ -828,8 +833,16 @@ class ArenaHost(Server):
             self._leave(name)
             raise
         details = {"agent_type": body.agent_type, "supported_games": games or []}
-        self._registered[name] = _Registration(hashed(claim), body.endpoint, details)
+        self._registered[name] = _Registration(hashed(claim), body.endpoint, details, monotonic())
         return {**answer, "claim_token": claim}
+
+    def _forget(self, before: float) -> None:
+        """Free the names of agents of which nothing has been heard since a time."""
+        for name, one in list(self._registered.items()):
+            heard = [getattr(arena.players.get(name), "heard", 0.0) for arena in self._arenas]
+            if max(one.since, *heard) < before:
+                with suppress(Refused):  # it plays in a tournament
+                    self._leave(name)
 
     def _leave(self, name: str) -> None:
         for arena in self._arenas:

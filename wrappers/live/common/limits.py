@@ -59,7 +59,9 @@ NAMES = 0.1, 40
 SESSIONS = 1_000, 250
 """Sessions of an arena that wait for players or run."""
 REGISTRATIONS = 1_000, 250
-"""Names of agents that are registered in an arena."""
+"""Names of agents that are registered in an arena;"""
+REGISTERED_SECONDS = 86_400.0
+"""seconds without a call that one answers, or a new registration, after which its name is free."""
 TABLES = 50, 12
 """Open tables of a lobby."""
 TABLES_OF_ONE = 3

@@ -379,8 +379,9 @@ class LobbyHost(Server):
                     await self._end(table_id)
 
     async def _end(self, table_id: str) -> None:
-        """End a table."""
-        open_table = self._open.pop(table_id)
+        """End a table, if it is open."""
+        if (open_table := self._open.pop(table_id, None)) is None:
+            return  # it was closed while another one ended
         try:
             await open_table.table.stop()
         except Exception:  # one table must not stop the others

@@ -754,7 +754,6 @@ class MafiaAgentServer(Server):
     An agent is created at its first call, one for each game, id and client. A client that connects with
     ``?client=SECRET`` gets the same agents after a lost connection; without it, they are removed on disconnect. One
     keeps its place from its first call, and is closed if none comes.
-
     """
 
     def __init__(

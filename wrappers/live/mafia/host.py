@@ -609,7 +609,6 @@ class MafiaHost:
     """Plays matches, any number of them side by side.
 
     >>> result = await MafiaHost(game).play(agents)      # doctest: +SKIP
-
     """
 
     def __init__(

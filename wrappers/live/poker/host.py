@@ -152,6 +152,7 @@ class SavedSeat(msgspec.Struct):
     agent_id: str
     name: str | None
     chips: int
+    address: str = ""
 
 
 class TableSnapshot(msgspec.Struct):
@@ -562,7 +563,7 @@ class PokerHostSession:
             if seat.leaving:
                 left[seat.agent_id] = chips
             else:
-                seats[number] = SavedSeat(seat.agent_id, seat.name, chips)
+                seats[number] = SavedSeat(seat.agent_id, seat.name, chips, seat.address)
         dealer, stream = int(self.table.dealer), int(self.table.stream)
         return TableSnapshot(self._options, "", self.hand, self.seq, dealer, stream, seats, left)
 
@@ -579,7 +580,7 @@ class PokerHostSession:
             self.table.stream = saved.stream
         self._left.update(saved.left)
         for number, one in saved.seats.items():
-            self.seats[number] = PokerSeat(one.agent_id, one.name, one.chips, came=True)
+            self.seats[number] = PokerSeat(one.agent_id, one.name, one.chips, came=True, address=one.address)
 
     # Small questions.
 
@@ -1281,8 +1282,13 @@ class PokerHost(Server):
             if table.ended_at is not None:
                 connection.close()
             async for data in connection.messages(partial(_send_error, connection)):
-                if table.receive(seat, connection, data):
-                    connection.spare()
+                try:
+                    if table.receive(seat, connection, data):
+                        connection.spare()
+                except Exception:
+                    logger.exception("an error of ours at a message")  # which may hold a token
+                    _send_error(connection, messages.INTERNAL_ERROR, "an error of ours; the table goes on")
+                    table.room.follow()  # the session may have moved before
         finally:
             table.disconnect(seat, connection)
             if not table.connected(seat):

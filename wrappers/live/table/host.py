@@ -552,7 +552,6 @@ class TableHost(Server):
 
     >>> async with TableHost(game, [None, ("fair", agent)]) as host:      # doctest: +SKIP
     ...     print(host.url)
-
     """
 
     def __init__(

@@ -317,7 +317,6 @@ class PokerHands:
     By the custom of poker, a hand history has its reader's cards and those that were shown; what others folded or
     mucked stays theirs. Programs have nothing to hide from the table that has ended: then it has their cards and notes
     too.
-
     """
 
     def __init__(self, programs: Iterable[int]) -> None:
