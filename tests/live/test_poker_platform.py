@@ -70,6 +70,10 @@ async def test_who_connects_while_the_table_starts_hears_of_the_first_hand(monke
     assert platform.timeouts == 0 and first.reconnects + second.reconnects >= 1
 
 
+def nobody_sits(platform):
+    return all(p.gp or table.status == "ended" for table in platform.tables.values() for p in table.players.values())
+
+
 @pytest.mark.parametrize(("sign", "keep_playing"), [("page", True), ("join", False), ("welcome", True)])
 async def test_a_table_for_real_money_is_refused_and_its_seat_given_back(sign, keep_playing):
     platform = Platform(stack=1000)
@@ -78,12 +82,7 @@ async def test_a_table_for_real_money_is_refused_and_its_seat_given_back(sign, k
         plays = [play(url, bot("tight"), retry_after=0.01, hands=3, keep_playing=keep_playing) for _ in range(2)]
         refusals = await asyncio.wait_for(asyncio.gather(*plays, return_exceptions=True), 60)
         assert all(isinstance(refusal, LiveError) and "--play-for-real-money" in str(refusal) for refusal in refusals)
-        assert all(
-            player.gone
-            for table in platform.tables.values()
-            if table.status != "ended"
-            for player in table.players.values()
-        )
+        assert nobody_sits(platform)
 
 
 class Unwell(Platform):
@@ -103,11 +102,7 @@ async def test_where_nobody_says_whether_it_is_for_real_money_no_seat_is_kept(st
     async with platform.serve() as url:
         with pytest.raises(LiveError, match=problem):
             await play(url, bot("tight"), retry_after=0.01, retries=2)
-        assert platform.hands == 0 and all(
-            player.gone or table.status == "ended"
-            for table in platform.tables.values()
-            for player in table.players.values()
-        )
+        assert platform.hands == 0 and nobody_sits(platform)
 
 
 async def test_a_named_table_for_real_money_is_not_even_joined():
@@ -275,3 +270,11 @@ async def test_a_seat_that_a_crash_left_is_gone_on_in_or_given_back(case, tmp_pa
     assert platform.registered == ["ann", "bob"] and platform.timeouts == 0
     if case == "seat kept":
         assert len(platform.sessions) == sessions + 1  # bob's alone
+
+
+def test_a_file_that_keeps_no_seat_is_not_overwritten(tmp_path):
+    (file := tmp_path / "notes").write_text("mine")
+    with pytest.raises(ValueError, match="notes keeps no seat"):
+        PokerRestClient(None, URL("http://h"), SeatRequest(state=file))
+    file.write_text("")  # as a new temporary file
+    assert PokerRestClient(None, URL("http://h"), SeatRequest(state=file)).api_key is None

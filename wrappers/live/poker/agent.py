@@ -684,14 +684,16 @@ class PokerRestClient:
 
     def __post_init__(self) -> None:
         self.table, self.api_key = self.request.table, self.request.api_key
-        if self.request.state is None:
+        if (file := self.request.state) is None or not os.path.exists(file) or os.path.getsize(file) == 0:
             return
-        with contextlib.suppress(OSError, ValueError):  # there is none yet, or none that we can read
-            kept = msgspec.json.decode(Path(self.request.state).read_bytes(), type=_Kept)
-            if kept.address == str(self.address) and self.api_key in (None, kept.api_key):
-                self.api_key, self.agent_id, self._key_works = kept.api_key, kept.agent_id, True
-                if kept.url is not None and self.table in (None, kept.table):
-                    self.table, self._url, self.seated = kept.table, URL(kept.url), True
+        try:
+            kept = msgspec.json.decode(Path(file).read_bytes(), type=_Kept)
+        except (OSError, ValueError) as error:  # what is not ours is not overwritten
+            raise ValueError(f"{file} keeps no seat ({error}): name another file") from None
+        if kept.address == str(self.address) and self.api_key in (None, kept.api_key):
+            self.api_key, self.agent_id, self._key_works = kept.api_key, kept.agent_id, True
+            if kept.url is not None and self.table in (None, kept.table):
+                self.table, self._url, self.seated = kept.table, URL(kept.url), True
 
     def _keep(self, url: URL | None) -> None:
         """Write the key and the seat to the file, if there is one."""
@@ -720,8 +722,7 @@ class PokerRestClient:
 
     async def leave(self, table: str | None = None) -> None:
         """Give back the seat that was taken by REST: at our table, or at another. Never raises."""
-        table = table or self.table
-        if table == self.table:
+        if (table := table or self.table) == self.table:
             self._keep(None)
         if self.api_key is not None and table is not None:
             with contextlib.suppress(TryAgain, *CONNECTION_ERRORS):
@@ -826,10 +827,9 @@ class PokerRestClient:
         async with self.http.request(method, self.address / path, json=body, headers=headers, timeout=timeout) as reply:
             if reply.status >= 500 or reply.status == 429:
                 raise TryAgain(f"the server answered with HTTP {reply.status}")
-            try:
+            answer = None
+            with contextlib.suppress(ValueError, RecursionError):
                 answer = await read_json(reply)
-            except (ValueError, RecursionError):
-                answer = None
         if reply.ok and isinstance(answer, dict):
             return answer
         if reply.ok:
@@ -843,10 +843,9 @@ class PokerRestClient:
 
 
 def _text(answer: dict[str, Any], field: str) -> str:
-    value = answer.get(field)
-    if not isinstance(value, str):
-        raise LiveError(messages.INTERNAL_ERROR, f"the server's answer lacks {field}")
-    return value
+    if isinstance(value := answer.get(field), str):
+        return value
+    raise LiveError(messages.INTERNAL_ERROR, f"the server's answer lacks {field}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1162,7 +1161,7 @@ async def play(
 
     Raises:
         LiveError: if the server refuses us for good, or cannot be reached.
-        ValueError: for an address of another kind.
+        ValueError: for an address of another kind, and for a `SeatRequest.state` that is another file.
     """
     url = URL(address)
     if url.scheme not in ("ws", "wss", "http", "https") or not url.host:
