@@ -126,12 +126,7 @@ def game(given: AuctionOptions) -> Game:
     return Game(
         name="auction",
         agents=agents,
-        rules=made_of(
-            Rules,
-            rules,
-            blank=blank,
-            num_actions=num_actions,
-        ),
+        rules=made_of(Rules, rules, blank=blank, num_actions=num_actions),
         encoders=Encoders(ENCODERS, blank),
         payoffs=Payoffs(-highest - given.entry_fee, most),
         view=made_of(

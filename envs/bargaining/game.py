@@ -84,12 +84,7 @@ def game(given: BargainingOptions) -> Game:
     return Game(
         name="bargaining",
         agents=agents,
-        rules=made_of(
-            Rules,
-            rules,
-            blank=blank,
-            num_actions=num_actions,
-        ),
+        rules=made_of(Rules, rules, blank=blank, num_actions=num_actions),
         encoders=Encoders(ENCODERS, blank),
         payoffs=Payoffs(-max(high for _, high in ranges), total - min(low for low, _ in ranges)),
         view=made_of(

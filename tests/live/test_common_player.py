@@ -263,6 +263,7 @@ async def test_numbers_out_of_the_bounds_of_their_offer_go_to_the_nearest_bound(
         (Action("call", {"amount": 4}), "call: it takes no payload, got {'amount': 4}"),
         (Action("bet", {"amount": 4}), "'bet' is not offered, but call, raiseTo"),
         ("bet", "this is not an AgentResponse: Expected `object`, got `str`"),
+        (b"<p>", "this is not JSON: b'<p>'"),
     ],
     ids=repr,
 )

@@ -197,6 +197,8 @@ def test_matches_side_by_side_are_logged_one_after_another(tmp_path, capsys):
     shown = printed(capsys, *command, "--parallel", "3", "--log", str(log))
     assert "5 matches: town" in shown and "Alice:" not in shown  # statements of several matches would mix
     assert cli.main([*command, "--quiet", "--log", str(alone)]) == 0
+    assert cli.main([*command, "--quiet", "--remote", "ws://127.0.0.1:9"]) == cli.MISTAKE
+    assert capsys.readouterr().err.endswith("no call was ever answered at ws://127.0.0.1:9\n")
 
     def played(path):
         """What was done in each match, by its seed."""

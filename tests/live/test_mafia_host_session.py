@@ -384,7 +384,7 @@ def test_illegal_answers_are_replaced(case, role):
         assert faults[0][1] and faults[1][1] == faults[0][1]
         assert problem is None or problem in faults[0][1]
     voted = [fault for fault in driver.faults() if fault[0] == "vote"]
-    assert all(instead == "abstains" for _, _, instead in voted)
+    assert all(instead == "abstains" and "protected" not in why for _, why, instead in voted)
     assert len(voted) == sum(call.method == "vote" and call.seat == 0 for call, _, _ in driver.made)
     cast = [vote for vote in driver.events("VOTE_CAST") if vote["voterId"] == "p1"]
     assert all(vote["targetId"] is None for vote in cast)

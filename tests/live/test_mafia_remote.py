@@ -64,13 +64,7 @@ async def floods(socket, call):
 
 
 async def rubbish(socket, call):
-    for text in (
-        "",
-        "{",
-        "[1]",
-        json.dumps({"id": call.get("id"), "chunk": 5}),
-        json.dumps({"id": 10**6, "done": True}),
-    ):
+    for text in ("", "{", "[1]", json.dumps({"id": call.get("id"), "chunk": 5}), '{"id": 1000000, "done": true}'):
         await socket.send_str(text)
     await socket.send_json({"id": call.get("id"), "done": True, "result": {"targetId": ["p1"]}})
 
@@ -103,8 +97,8 @@ async def test_an_unreachable_service_and_no_address():
 
 async def test_a_service_that_never_talks_sense_is_hung_up_on_and_its_words_stay_on_one_line(caplog):
     async def nonsense(socket, call):
-        for _ in range(200):
-            await socket.send_str("\x1b[2J{\n")
+        for text in ['{"id": null}', *["\x1b[2J{\n"] * 200]:
+            await socket.send_str(text)
 
     async with rude(nonsense) as url, remote(url) as [agent]:
         state, private, _ = context("NIGHT_ACTIONS", role="mafia")
@@ -112,4 +106,5 @@ async def test_a_service_that_never_talks_sense_is_hung_up_on_and_its_words_stay
             await agent.night_action(state, private)
 
     told = [line.getMessage() for line in warnings(caplog)]
+    assert told[0].endswith("an answer to no call")
     assert len(told) <= 101 and "closing the connection" in told[-1] and all(line.isprintable() for line in told)

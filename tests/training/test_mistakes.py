@@ -139,6 +139,7 @@ KUHN = str(zoo.weights("kuhn"))
         ("host mafia --agents agressive", "did you mean 'aggressive'"),
         ("host mafia --players 4", "5 to 20"),
         ("host mafia --remote http://x", "ws://"),
+        ("host mafia --log /dev/null", "/dev/null is no regular file"),
         ("host mafia --agents llm --model m --llm-url http://127.0.0.1:9/v1 --prompts none.toml", "none.toml"),
         ("host arena barganing", "did you mean 'bargaining'"),
         (f"{ARENA} --agents fiar fair", "did you mean 'fair'"),

@@ -417,14 +417,14 @@ def host_mafia(
 
         async def play() -> None:
             try:
-                async with asyncio.TaskGroup() as group:
-                    for _ in range(min(matches, parallel)):
-                        group.create_task(play_some())
+                await asyncio.gather(*(play_some() for _ in range(min(matches, parallel))))
             finally:
                 await asyncio.gather(*(connection.close() for connection in connections))
                 console.say(*summary.lines())
 
         supervisor.run(play(), activity)
+        if silent := sorted({one.url for one in connections if not one.answered}):
+            raise ConnectionError(f"no call was ever answered at {', '.join(silent)}")
 
 
 def event_printer(console: Console) -> Callable[[Event], None]:

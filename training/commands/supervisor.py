@@ -98,8 +98,8 @@ class Supervisor:
                 self.console.print()  # below the ^C of the terminal
             for text in (line, *(f"{name}: {one.line()}" for name, one in activity.models().items())):
                 self.console.print(text, markup=False, soft_wrap=not self.console.is_terminal)
-        except Exception:  # whatever it counts: the program's own result or error stays
-            logger.exception("the summary failed")
+        except Exception as error:  # whatever it counts: the program's own result or error stays
+            logger.error("the summary failed: %s", describe_error(error), exc_info=not isinstance(error, OSError))
 
 
 @contextmanager

@@ -102,6 +102,8 @@ class MatchLog(AbstractContextManager["MatchLog"]):
         if min(old_files, 1 if most_bytes is None else most_bytes) < 1:
             raise ValueError(f"most_bytes={most_bytes}, old_files={old_files}: need at least 1")
         self.path = Path(path)
+        if self.path.exists() and not self.path.is_file() and not self.path.is_dir():
+            raise ValueError(f"{path} is no regular file: a log cannot be kept there")
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._most_bytes, self._old_files = most_bytes, old_files
         self._lines, self._in_match = Lines(), False

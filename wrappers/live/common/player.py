@@ -94,6 +94,8 @@ def read_response(answer: Any) -> AgentResponse:
     Raises:
         ValueError: if it is none; the error names the wrong part.
     """
+    if isinstance(answer, bytes):
+        raise ValueError(f"this is not JSON: {answer!r:.80}")
     try:
         data = fields_of(answer, AgentResponse)
         if not (isinstance(data, dict) and "action" in data):

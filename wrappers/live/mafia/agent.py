@@ -135,7 +135,8 @@ def read_choice(
         elif not player.alive:
             what = f"cannot {wanted} {target}, who is dead"
         else:
-            what = f"cannot {wanted} {target}: it is the agent itself, or was protected last night"
+            why = "was protected last night" if role == "doctor" else "is the agent itself"
+            what = f"cannot {wanted} {target}, who {why}"
         raise ValueError(f"{what}; open are {', '.join(open_to)}")
     return answer  # type: ignore[no-any-return]
 

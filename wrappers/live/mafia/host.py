@@ -687,7 +687,7 @@ class ServiceConnection:
         self.url = url
         self._address = address.update_query(client=secrets.token_hex(16))  # the service keeps our agents by it
         self._headers = {} if access_token is None else {"Authorization": f"Bearer {access_token}"}
-        self._calls = 0
+        self._calls, self.answered = 0, False
         self._inboxes: dict[Any, asyncio.Queue[wire.Reply]] = {}  # of the running calls
         self._http: aiohttp.ClientSession | None = None
         self._socket: aiohttp.ClientWebSocketResponse | None = None
@@ -714,6 +714,7 @@ class ServiceConnection:
                 part = await inbox.get()
                 if part.error is not UNSET:
                     raise ConnectionError(part.error)
+                self.answered = True
                 yield part
                 if part.ends:
                     return
@@ -780,7 +781,7 @@ class ServiceConnection:
                 self._put(part)
                 continue
             complaints += 1
-            logger.warning("%s: %s", self.url, shown(str(part.error)))
+            logger.warning("%s: %s", self.url, shown(str(part.error or "an answer to no call")))
             if complaints == COMPLAINTS:
                 logger.warning("%s: closing the connection after %d such messages", self.url, COMPLAINTS)
                 await socket.close()
