@@ -84,7 +84,7 @@ def test_reference(bad, capsys, tmp_path, monkeypatch):
     pool = load_pool("kuhn")
     few = msgspec.structs.replace(pool, members=pool.members[:3])
     monkeypatch.setattr(core, "load_pool", lambda *arguments: few)
-    command = "evaluate reference kuhn --deals 2 --parallel 1 --samples 0 --json"
+    command = "evaluate reference kuhn --deals 2 --parallel 1 --json"
     code, out, said = line(capsys, command, "--out", str(tmp_path), *model)
     assert code == (TRY_AGAIN if ends_early(fault) else 0), said
     if ends_early(fault):

@@ -9,7 +9,7 @@ import pytest
 from command_line import run
 from parlour.envs import game
 from parlour.training.evaluation.exact import flat_tree
-from parlour.training.models.data_set import ExactValues, decisions_of, rolled_out
+from parlour.training.models.data_set import decisions_of, exact_values, rolled_out
 from parlour.wrappers.policies.base import TabularPolicy, TrainedFor
 
 
@@ -29,10 +29,10 @@ def cards(tree, decision):
 
 
 def test_exact_values_are_those_of_kuhn_by_hand(kuhn):
-    exact = ExactValues(kuhn, kuhn.uniform())
+    exact = exact_values(kuhn, kuhn.uniform())
     seen = {}
     for decision in islice(decisions_of(uniform(kuhn), uniform(kuhn), kuhn.game, 0), 400):
-        seen[cards(kuhn, decision)] = exact.at(decision).tolist()
+        seen[cards(kuhn, decision)] = exact(decision).tolist()
     assert len(seen) == 12
     # In the order pass, bet. After a bet, pass folds: −1; bet calls: 2 or −2, by the card of the other.
     assert seen["Kb"] == pytest.approx([-1, 2]) and seen["Jb"] == pytest.approx([-1, -2])
@@ -43,12 +43,12 @@ def test_exact_values_are_those_of_kuhn_by_hand(kuhn):
 
 
 def test_rollouts_are_the_exact_values_on_average(kuhn):
-    player, exact = uniform(kuhn), ExactValues(kuhn, kuhn.uniform())
+    player, exact = uniform(kuhn), exact_values(kuhn, kuhn.uniform())
     sums, counts = {}, {}
     for decision in islice(decisions_of(player, player, kuhn.game, 4), 600):
         key = cards(kuhn, decision)
         worth = rolled_out(player, kuhn.game, decision, 8, 5)
-        sums[key] = sums.get(key, 0) + worth - exact.at(decision)
+        sums[key] = sums.get(key, 0) + worth - exact(decision)
         counts[key] = counts.get(key, 0) + 1
     errors = np.array([sums[key] / counts[key] for key in sums])
     assert np.abs(errors).max() < 0.6 and np.abs(errors.mean(axis=0)).max() < 0.12

@@ -121,11 +121,6 @@ def test_games_are_counted_where_they_were_played_and_few_deals_have_no_interval
     assert code == 0 and f" {few['rating']['mean']:.0f} " in out and "[" not in out.partition("written")[0]
     more = f"no intervals: they need {core.FEWEST} deals; the same command with --deals {core.FEWEST} goes on"
     assert more in " ".join(out.split())
-    for words in (
-        "chips per game: what the player has, the mean of all games",
-        "player_0, player_1: this role alone, with 0 and 100 of its own (player_0 -0.931 and +0.815, player_1 ",
-    ):
-        assert words in " ".join(out.split())
     assert "has 9 deals of this player: no more are played" in said
 
 
@@ -182,7 +177,7 @@ def test_a_result_is_complete_at_any_time(tmp_path, capsys, monkeypatch):
         if path.suffix != ".json":
             return write(path, text, *arguments)
         write(path, text[: len(text) // 2], *arguments)
-        assert file.read_text() == kept and len(core.read_results(tmp_path)[0]) == 1  # as another process sees it
+        assert file.read_text() == kept and core.read_result(file)["deals"] == 50  # as another process sees it
         raise OSError("the disk is full")
 
     monkeypatch.setattr(Path, "write_text", half)

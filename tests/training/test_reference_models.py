@@ -1,4 +1,4 @@
-"""Reference opponents: ratings of language models, and the pages of all results."""
+"""Reference opponents: ratings of language models, and the leaderboards of all results."""
 
 import asyncio
 import json
@@ -85,12 +85,11 @@ def test_the_limit_of_time_is_a_limit_and_what_was_played_counts(tmp_path, capsy
     began = time.monotonic()
     with endpoint.answering(Slow(dict.fromkeys(range(1, 9), "no"))) as url:
         arguments = asked(url, "--minutes", "0.15")
-        code, out, said = run(capsys, "evaluate", "reference", *arguments, "--samples", "1", "--out", str(tmp_path))
+        code, out, said = run(capsys, "evaluate", "reference", *arguments, "--out", str(tmp_path))
     assert code == 0 and time.monotonic() - began < 60, said
     result = json.loads((tmp_path / "leduc-stub.json").read_text())
     played = [cell for member in result["results"] for deal in member for cell in deal if cell is not None]
     assert 0 < len(played) == result["return"]["games"] < 24
-    assert not result["samples"] or result["samples"][-1]["kind"] == "end"  # no sample that the limit cut
     total = answers(result)
     assert total["late"] == 0 and 0 < total["replaced"] < total["decisions"]
     assert f"of {total['decisions']} decisions {total['replaced']} were replaced" in " ".join(out.split())
@@ -129,20 +128,18 @@ def answers(result):
     return Counter({name: sum(row[name] for row in rows) for name in next(iter(rows)) if name != "s/decision"})
 
 
-# Pages.
+# Leaderboards.
 
 
-def test_the_leaderboard_has_ratings_differences_and_replays(tmp_path, capsys):
+def test_the_leaderboard_has_ratings_and_differences(tmp_path, capsys):
     for player, name in (("call", "a <b>caller</b>"), ("tight", "tight")):
         arguments = ("leduc", player, "--deals", "40", "--name", name, "--out", str(tmp_path))
         assert run(capsys, "evaluate", "reference", *arguments)[0] == 0
-    code, out, _ = run(capsys, "evaluate", "reference", "--out", str(tmp_path))
-    index = (tmp_path / "index.html").read_text("utf-8")
-    assert code == 0 and str(tmp_path / "index.html") in out.replace("\n", "")
-    assert index.index(">tight</a>") < index.index("a &lt;b&gt;caller&lt;/b&gt;</a>") and "<b>caller" not in index
-    assert "on the same deals" in index and index.count("<iframe") == 2
-    page = next(Path(tmp_path).glob("leduc-a*.html")).read_text("utf-8")
-    assert "<iframe" in page and "What the numbers mean" in page
+    code, out, _ = run(capsys, "evaluate", "reference", "--out", str(tmp_path), "--json")
+    ((title, (first, second)),) = json.loads(out).items()
+    assert code == 0 and title.startswith("leduc-v0, pool 2 (") and first["the first has more"] == "—"
+    assert (first["player"], second["player"]) == ("tight", "a <b>caller</b>") and "[" in second["the first has more"]
+    assert "a <b>caller</b>" in run(capsys, "evaluate", "reference", "--out", str(tmp_path))[1]
 
 
 def test_broken_and_foreign_files_are_left_out_and_named(tmp_path, capsys):
@@ -152,9 +149,7 @@ def test_broken_and_foreign_files_are_left_out_and_named(tmp_path, capsys):
         "short": {**good, "results": good["results"][1:]},
         "ragged": {**good, "results": [[[0.0]], [[0.0, 1.0]]]},
         "counted": {**good, "counts": {"player_0": {"decisions": 3}}},
-        "samples": {**good, "samples": [{"kind": "match"}]},
         "interval": {**good, "return": {**good["return"], "high": None}},
-        "exploit": {"nash_conv": 1.0, "model": "m", "game": "kuhn-v0"},
     }
     for name, facts in foreign.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(facts))
@@ -164,8 +159,7 @@ def test_broken_and_foreign_files_are_left_out_and_named(tmp_path, capsys):
     (tmp_path / "members.json").write_text(
         json.dumps({**good, "members": {f"{name}!": one for name, one in good["members"].items()}})
     )
-    code, _, said = run(capsys, "evaluate", "reference", "--out", str(tmp_path))
+    code, out, said = run(capsys, "evaluate", "reference", "--out", str(tmp_path))
     lines = [line for line in said.splitlines() if line]
-    named = {line.removeprefix("parlour evaluate reference: ").partition(".json is left out: ")[0] for line in lines}
-    assert code == 0 and named == {*foreign, "broken", "deep"}
-    assert ">honest</a>" in (tmp_path / "index.html").read_text("utf-8")
+    named = {Path(line.partition("left out: ")[2].partition(".json")[0]).name for line in lines}
+    assert code == 0 and named == {*foreign, "broken", "deep", "other"} and "honest" in out

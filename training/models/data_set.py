@@ -95,40 +95,36 @@ def probabilities(policy: Policy, game: Game, decision: Decision) -> Floats:
     return np.asarray(np.eye(len(decision.mask))[action])
 
 
-class ExactValues:
-    """The exact values at the information sets of a tree.
+def exact_values(tree: Tree, strategy: Floats) -> Callable[[Decision], Floats | None]:
+    """Return a function to the exact values of the legal actions, in `Payoffs.unit`; None where nobody gets.
 
     Args:
         tree: the tree.
         strategy: float64[Q], how all seats play.
     """
+    plan, worth = realised(strategy, tree.parent, tree.first), np.zeros(len(strategy))
+    reached = np.zeros(len(strategy))
+    for seat in range(tree.game.seats):
+        others = np.delete(plan[tree.ends], seat, axis=1).prod(axis=1)
+        np.add.at(worth, tree.ends[:, seat], others * tree.payoffs[:, seat])
+        np.add.at(reached, tree.ends[:, seat], others * tree.chances)
+    for number in range(len(tree.seat) - 1, -1, -1):  # a set stands after those that lead to it
+        mine = slice(tree.first[number], tree.first[number + 1])
+        worth[tree.parent[number]] += strategy[mine] @ worth[mine]
+        reached[tree.parent[number]] += strategy[mine] @ reached[mine]
 
-    def __init__(self, tree: Tree, strategy: Floats) -> None:
-        self._tree = tree
-        plan, self._values = realised(strategy, tree.parent, tree.first), np.zeros(len(strategy))
-        self._reached = np.zeros(len(strategy))
-        for seat in range(tree.game.seats):
-            others = np.delete(plan[tree.ends], seat, axis=1).prod(axis=1)
-            np.add.at(self._values, tree.ends[:, seat], others * tree.payoffs[:, seat])
-            np.add.at(self._reached, tree.ends[:, seat], others * tree.chances)
-        for number in range(len(tree.seat) - 1, -1, -1):  # a set stands after those that lead to it
-            mine = slice(tree.first[number], tree.first[number + 1])
-            self._values[tree.parent[number]] += strategy[mine] @ self._values[mine]
-            self._reached[tree.parent[number]] += strategy[mine] @ self._reached[mine]
-        self._sets = {self._key(*each): i for i, each in enumerate(zip(tree.seat, tree.observations, strict=True))}
-
-    def at(self, decision: Decision) -> Floats | None:
-        """Return the value of each legal action in their order, in `Payoffs.unit`; None where nobody gets to."""
-        number = self._sets[self._key(decision.seat, decision.observation)]
-        mine = slice(self._tree.first[number], self._tree.first[number + 1])
-        reached = self._reached[mine]
-        if reached.min() < LEAST:
-            return None
-        return np.asarray(self._values[mine] / reached / self._tree.game.payoffs.unit)
-
-    @staticmethod
-    def _key(seat: int, observation: NDArray[np.float32]) -> tuple[int, bytes]:
+    def key(seat: int, observation: NDArray[np.float32]) -> tuple[int, bytes]:
         return int(seat), (np.asarray(observation, np.float32) + np.float32(0)).tobytes()
+
+    sets = {key(*each): number for number, each in enumerate(zip(tree.seat, tree.observations, strict=True))}
+
+    def at(decision: Decision) -> Floats | None:
+        number = sets[key(decision.seat, decision.observation)]
+        mine = slice(tree.first[number], tree.first[number + 1])
+        known = reached[mine].min() >= LEAST
+        return np.asarray(worth[mine] / reached[mine] / tree.game.payoffs.unit) if known else None
+
+    return at
 
 
 def rolled_out(policy: Policy, game: Game, decision: Decision, episodes: int, seed: int) -> Floats:
@@ -177,8 +173,8 @@ class Values:
         tree = None if hasattr(player, "act_on") else tree_of(player, game)
         if tree is not None and isinstance(player, Probable):
             strategy = tree.strategy_of(player)
-            exact, far = ExactValues(tree, strategy), nash_conv(tree, strategy) / game.payoffs.unit
-            self.source, self.at = "exact", lambda decision, seed: exact.at(decision)
+            exact, far = exact_values(tree, strategy), nash_conv(tree, strategy) / game.payoffs.unit
+            self.source, self.at = "exact", lambda decision, seed: exact(decision)
             self.about = f"Values are exact; NashConv of the policy is {far:.2g}, and 0 is an equilibrium."
 
 

@@ -10,8 +10,6 @@ game's options, its members with digests of their weights (policies) or of their
 scale: 0 is random play, 100 is the member with the greatest mean. The mean is over all members and roles.
 """
 
-import html
-import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -20,8 +18,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -34,16 +31,11 @@ from ...envs.core.files import parsed
 from ...envs.core.record import Tables
 from ...envs.core.registry import PLATFORM_IDS, id_of, with_underscores
 from ...envs.core.rollout import Decisions, Policy, RandomPolicy, act_of, tables_with_seed
-from ...envs.render.svg import escape
-from ...wrappers.agents.language_model import COLUMNS as MODEL_COLUMNS
-from ...wrappers.agents.language_model import AgentsAsPolicy, ModelCall, ModelStatistics, columns
+from ...wrappers.agents.language_model import AgentsAsPolicy, ModelCall, ModelStatistics
 from ...wrappers.policies.loading import make_policy
-from ...wrappers.replay.log_reader import moments
-from ...wrappers.replay.page import page
 from ..evaluation.cross_play import teams_of, winning_team
 from ..evaluation.duplicate import Score, student_quantile, unit_per_game
 from ..evaluation.exact import Floats, Ints
-from ..evaluation.pages import document, provenance, table, without_empty
 
 POOLS = files(__package__).joinpath("pools")
 """The folder of the pools, ``GAME-VERSION.toml``."""
@@ -261,14 +253,10 @@ def play(player: Policy, game: Game, opponents: Sequence[Policy], seeds: Sequenc
     return results
 
 
-class Answered(NamedTuple):
-    """An answer of a language model: whose, in which game, and the call."""
-
-    deal: int
-    opponent: int
-    role: int
-    seat: int
-    call: ModelCall
+Cell = tuple[int, int, int]
+"""A game of a rating: the numbers of its deal, its opponent and the player's role."""
+Calls = Sequence[tuple[int, ModelCall]]
+"""The answers of a language model in a game, each with its seat."""
 
 
 @dataclass
@@ -282,7 +270,7 @@ class Games:
         results: float64[opponents, deals, roles], NaN for a game that has not been played.
         faulty: bool, of the same shape: whether the safe action was played in place of an answer.
         seed: of the deals.
-        answered: called with every answer of a language model in a game that counts.
+        answered: called with the answers of a language model in a game that counts.
         lost: the answers in games that do not count, because the endpoint failed.
     """
 
@@ -292,8 +280,8 @@ class Games:
     results: Floats
     faulty: NDArray[np.bool_]
     seed: int
-    answered: Callable[[Answered], None] = lambda answer: None
-    lost: list[Answered] = field(default_factory=list)
+    answered: Callable[[Cell, Calls], None] = lambda cell, calls: None
+    lost: list[tuple[Cell, Calls]] = field(default_factory=list)
 
     @property
     def deals(self) -> int:
@@ -322,7 +310,9 @@ class Games:
         return None
 
     def _ask(self, player: AgentsAsPolicy, seeds: list[int], until: float, each: Callable[[], None]) -> str | None:
-        todo, held = np.argwhere(np.isnan(self.results).transpose(1, 0, 2)).tolist(), []
+        missing = np.argwhere(np.isnan(self.results).transpose(1, 0, 2)).tolist()
+        todo: list[Cell] = [(deal, which, role) for deal, which, role in missing]
+        held: list[tuple[Cell, float, bool, Calls]] = []
         for start in range(0, len(todo), player.parallel):
             cells = todo[start : start + player.parallel]
             player.begin(until)
@@ -330,20 +320,17 @@ class Games:
             others = [self.opponents[which](own[which]) for (_, which, _), own in zip(cells, drawn, strict=True)]
             own = np.array([role for _, _, role in cells])
             won = results_of(player, self.game, others, [seeds[deal] for deal, _, _ in cells], own)
-            for row, (cell, result) in enumerate(zip(cells, won.tolist(), strict=True)):
+            for row, cell in enumerate(cells):
                 if row not in player.unplayed or player.problem is not None:
-                    deal, which, role = cell
-                    answers = [Answered(deal, which, role, seat, call) for seat, call in player.calls[row]]
-                    held.append((cell, result, row in player.faulty, answers))
+                    held.append((cell, won[row], row in player.faulty, player.calls[row]))
             if player.problem is not None:  # the games since the first failure do not count
-                self.lost = [answer for *_, answers in held for answer in answers]
+                self.lost = [(cell, calls) for cell, _, _, calls in held]
                 return player.problem
             ended = time.monotonic() >= until or start + player.parallel >= len(todo)
             if not player.failing or ended:
-                for (deal, which, role), result, faulty, answers in held:
+                for (deal, which, role), result, faulty, calls in held:
                     self.results[which, deal, role], self.faulty[which, deal, role] = result, faulty
-                    for answer in answers:
-                        self.answered(answer)
+                    self.answered((deal, which, role), calls)
                 held.clear()
                 each()
             if ended:
@@ -448,51 +435,9 @@ def paired(one: Mapping[str, Any], other: Mapping[str, Any]) -> Score | None:
     return None if len(gaps) < FEWEST else Score.of(gaps, "more " + one["return"]["unit"], len(gaps))
 
 
-# Pages: one for each result, and the leaderboard of all results in a folder.
+# Results.
 
 Result = Mapping[str, Any]
-SETTINGS = (
-    *("options", "llm_url", "temperature", "max_tokens", "state_view", "legal_actions", "conversation", "skin"),
-    "prompts",
-)
-"""The settings of a model that its exploitability and its rating have in common, those that both files hold."""
-MADE = ("date", "seed", "version", "command", "model", "run", "digest", *SETTINGS)
-"""What the page of a result says of how it was made."""
-COLUMNS = {
-    "rating": "0 is random play, 100 the best member of the pool; 95 % interval. The table is sorted by it.",
-    "skill": "the rating of the games in which no decision of a language model was replaced.",
-    "exploitability": "how much a best response wins from the player, in units of the game.",
-    "replaced / 100 decisions": "decisions without a usable answer of a language model; the game's safe action was "
-    "played. In brackets: answers that were illegal, unparsable, late, refused or missing, the corrected ones too.",
-    "tokens in, out": "tokens that a language model read and wrote, as its endpoint counts them.",
-    "s": "seconds of a decision of a language model.",
-    "deals": "the number of deals; each is played in every role against every member.",
-}
-
-MEANING = files(__package__).joinpath("meaning.html").read_text("utf-8")
-"""What the numbers mean, as HTML."""
-
-
-def read_results(folder: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[str]]:
-    """Return the results of `parlour evaluate reference` in a folder, and of `parlour evaluate exploit-model --json`.
-
-    Other JSON files are left out. Of those that are no JSON, or lack something of a result, there is a sentence.
-    """
-    rated, exploited, problems = [], [], []
-    for file in sorted(folder.glob("*.json")):
-        if file.name.endswith(".tmp.json"):  # another process is writing it
-            continue
-        try:
-            read = parsed(file.read_bytes(), "it")
-            if not isinstance(read, dict):
-                continue
-            if {"player", "pool", "rating", "results"} <= read.keys():
-                rated.append({**_checked(read), "file": file.stem, "replay": _replay(read)})
-            elif {"nash_conv", "model", "game"} <= read.keys():
-                exploited.append({**read, "wins": float(read["wins"])})
-        except (ValueError, KeyError, TypeError) as error:
-            problems.append(f"{file.name} is left out: {error if isinstance(error, ValueError) else repr(error)}")
-    return rated, exploited, problems
 
 
 def read_result(file: Path) -> dict[str, Any]:
@@ -508,7 +453,7 @@ def read_result(file: Path) -> dict[str, Any]:
 
 
 def _checked(read: Any) -> dict[str, Any]:
-    """Return a result of which a page can be made, and from which a rating can go on.
+    """Return a result that a table can show, and from which a rating can go on.
 
     Raises:
         ValueError: if it lacks something, or its parts do not fit together.
@@ -520,49 +465,10 @@ def _checked(read: Any) -> dict[str, Any]:
                 raise ValueError("its results are not one for every member, deal and role")
         for row in read["counts"].values():
             ModelStatistics.of(row)
-        for figure in (read["return"], *read["members"].values()):  # with their intervals, which the command prints
-            interval(figure)
-        result_page({**read, "file": "", "replay": ""})
+        entry(read)
         return {**read}
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{type(error).__name__}: {error}") from None
-
-
-def write_pages(folder: Path) -> tuple[Path, list[str]]:
-    """Write a page for every result in a folder, and ``index.html``, the leaderboard.
-
-    Returns:
-        The path of the leaderboard, and a sentence for every file that is left out because it is broken.
-    """
-    results, exploited, problems = read_results(folder)
-    for one in results:
-        for other in exploited:
-            settings = ["game", "model", *(name for name in SETTINGS if name in one and name in other)]
-            if all(one.get(name) == other[name] for name in settings):
-                one["exploitability"] = other["wins"]
-        text = document(f"{one['player']} in {one['game']}", result_page(one), {name: one.get(name) for name in MADE})
-        (folder / f"{one['file']}.html").write_text(text, "utf-8")
-    pools = sorted({_pool(one) for one in results})
-    body = "".join(board([one for one in results if _pool(one) == pool]) for pool in pools)
-    index = folder / "index.html"
-    body = (body or "<p>There are no results.</p>") + MEANING
-    index.write_text(document("Leaderboard", body, provenance()), "utf-8")
-    return index, problems
-
-
-def _pool(result: Result) -> tuple[str, int, str, tuple[str, ...], tuple[str, ...]]:
-    pool = result["pool"]
-    return result["game"], pool["version"], pool["digest"], tuple(result["members"]), tuple(result["roles"])
-
-
-def result_page(result: Result) -> str:
-    """Return the HTML of one result, without the document around it."""
-    parts = [board([result])]
-    if result["counts"]:
-        heads, lines = columns(result["counts"])
-        rows = [list(map(escape, line)) for line in lines]
-        parts.append(table("Answers of the model, by seat", heads, rows, None, MODEL_COLUMNS))
-    return "".join([*parts, MEANING])
 
 
 def interval(score: Mapping[str, Any] | None, sign: str = "") -> str:
@@ -591,59 +497,33 @@ def caveats(one: Result) -> str:
     return pairs + (f", of {decisions:,} decisions {replaced:,} were replaced" if replaced else "")
 
 
-def board(results: Sequence[Result]) -> str:
-    """Return the leaderboard of one pool as HTML: ratings, results by member, and differences on the same deals."""
-    order = sorted(results, key=lambda one: -one["return"]["mean"])
-    first = order[0]
-    pool, roles = first["pool"], list(first["roles"])
-    rating, *others = COLUMNS
-    heads = ["player", rating, *roles, *others]
-    title = f"{first['game']}, pool {pool['version']} ({pool['digest']})"
-    heads, rows = without_empty(heads, [_row(one, roles) for one in order])
-    members = list(first["members"])
-    against = [
-        [escape(one["player"]), *(interval({**one["members"][name], "low": None}, "+") for name in members)]
-        for one in order
-    ]
-    unit = first["return"]["unit"]
-    parts = [
-        table(title, heads, rows, "rating", COLUMNS | {role: f"the rating in the role {role}." for role in roles}),
-        table(f"Mean against each member of the pool ({unit})", ["player", *members], against),
-    ]
-    if len(order) > 1:
-        comparisons = []
-        for one in order:
-            scores = (None if one is other else paired(one, other) for other in order)
-            cells = ("–" if score is None else escape(score.in_two_lines()) for score in scores)
-            comparisons.append([escape(one["player"]), *cells])
-        caption = f"What the row has more than the column, from the same opponents on the same deals ({unit})"
-        parts.append(table(caption, ["player", *(one["player"] for one in order)], comparisons))
-    games = "".join(f"<details><summary>{escape(one['player'])}</summary>{one['replay']}</details>" for one in order)
-    return f"<h2>{escape(first['game'])}</h2>{''.join(parts)}{games}"
+def entry(result: Result) -> dict[str, str]:
+    """Return the line of a leaderboard, by heading."""
+    worth, counts = result["exploitability"], result["counts"].values()
+    decisions, replaced = (sum(row[name] for row in counts) for name in ("decisions", "replaced"))
+    return {
+        "player": result["player"],
+        "rating, 95 %": interval(result["rating"]) + caveats(result),
+        **{role: interval(one["rating"]) for role, one in result["roles"].items()},
+        result["return"]["unit"]: interval(result["return"], "+"),
+        "skill": interval(result["skill"]),
+        "exploitability": "—" if worth is None else f"{worth:.4f}",
+        "replaced / 100 decisions": f"{100 * replaced / decisions:.1f}" if decisions else "—",
+        "deals": f"{result['deals']:,}",
+    }
 
 
-def _row(result: Result, roles: Sequence[str]) -> list[str]:
-    link = f'<a href="{html.escape(result["file"])}.html">{escape(result["player"])}</a>'
-    worth = "—" if result["exploitability"] is None else f"{result['exploitability']:.4f}"
-    by_role = [interval(result["roles"][role]["rating"]) for role in roles]
-    counts, of_model = result["counts"].values(), ["—"] * 3  # of a language model, in all seats together
-    if decisions := sum(row["decisions"] for row in counts):
-        total = {name: sum(float(row[name]) for row in counts) for name in next(iter(counts))}
-        kinds = ("illegal", "unparsable", "late", "refused", "failed")
-        faults = ", ".join(f"{100 * total[kind] / decisions:.1f} {kind}" for kind in kinds if total[kind])
-        replaced = f"{100 * total['replaced'] / decisions:.1f}" + (f" ({faults})" if faults else "")
-        seconds = sum(row["decisions"] * row["s/decision"] for row in counts) / decisions
-        of_model = [replaced, f"{total['tokens in']:,.0f}, {total['tokens out']:,.0f}", f"{seconds:.2f}"]
-    figures = [interval(result["rating"]) + caveats(result), *by_role, interval(result["skill"]), worth]
-    return [link, *figures, *of_model, f"{result['deals']:,}"]
+def leaderboards(results: Sequence[Result]) -> dict[str, list[dict[str, str]]]:
+    """Return the lines of all results by game and pool, the best player first.
 
-
-def _replay(result: Result) -> str:
-    """Return the sample games of a result as a frame with their replay; empty: there are none."""
-    if not result["samples"]:
-        return ""
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "samples.jsonl"
-        file.write_text("".join(f"{json.dumps(line)}\n" for line in result["samples"]), "utf-8")
-        replay = page(moments(file), f"{result['game']}: sample games")
-    return f'<iframe title="sample games" loading="lazy" srcdoc="{html.escape(replay)}"></iframe>'
+    The last column has what the first player wins more on the deals that both have played.
+    """
+    boards: dict[str, list[dict[str, str]]] = {}
+    first: dict[str, Result] = {}
+    for one in sorted(results, key=lambda one: -one["return"]["mean"]):
+        title = f"{one['game']}, pool {one['pool']['version']} ({one['pool']['digest']})"
+        best = first.setdefault(title, one)
+        more = None if best is one else paired(best, one)
+        behind = "—" if more is None else interval(more.to_dict(), "+")
+        boards.setdefault(title, []).append({**entry(one), "the first has more": behind})
+    return boards
