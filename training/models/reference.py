@@ -1,4 +1,4 @@
-"""Reference opponents: for every game a frozen pool, against which any player is rated offline; pages of results.
+"""Reference opponents: for every game a frozen pool, against which any player is rated offline; leaderboards.
 
     pool = load_pool("leduc")
     game = pool.make_game()
