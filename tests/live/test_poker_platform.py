@@ -71,7 +71,7 @@ async def test_who_connects_while_the_table_starts_hears_of_the_first_hand(monke
 
 
 def nobody_sits(platform):
-    return all(p.gp or table.status == "ended" for table in platform.tables.values() for p in table.players.values())
+    return all(p.gone or table.status == "ended" for table in platform.tables.values() for p in table.players.values())
 
 
 @pytest.mark.parametrize(("sign", "keep_playing"), [("page", True), ("join", False), ("welcome", True)])
