@@ -139,12 +139,7 @@ def assemble(name: str, blank: Tables, skin: Skin) -> Game:
     return Game(
         name=name,
         agents=tuple(map(view.name, range(seats))),
-        rules=made_of(
-            Rules,
-            rules,
-            blank=blank,
-            num_actions=6 * seats + 2,
-        ),
+        rules=made_of(Rules, rules, blank=blank, num_actions=6 * seats + 2),
         encoders=Encoders(ENCODERS, blank),
         payoffs=Payoffs(-1.0, 1.0),  # not zero-sum: the teams have different sizes
         view=made_of(

@@ -179,13 +179,7 @@ def make(own: PhaseGame) -> Game:
         name=own.name,
         platform_id=own.name.replace("_", "-"),
         agents=tuple(map(name_of, range(own.seats))),
-        rules=Rules(
-            blank=blank,
-            num_actions=sum(view.counts(own)),
-            **compiled,
-            decode=rules.decode,
-            legal=rules.legal,
-        ),
+        rules=Rules(blank=blank, num_actions=sum(view.counts(own)), **compiled, decode=rules.decode, legal=rules.legal),
         encoders=encoders(own, blank[0]),
         payoffs=Payoffs(low * own.rounds, high * own.rounds),
         view=View(

@@ -30,9 +30,7 @@ from ..core.turn_state import (
     about,
     named_order,
 )
-from ..core.turn_state import (
-    NOTHING as EMPTY,
-)
+from ..core.turn_state import NOTHING as EMPTY
 from ..core.view import ActionRange
 from .definition import End, Further, Named, Number, PhaseGame
 from .fields import LEFT_OUT, name_of

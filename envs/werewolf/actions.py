@@ -36,12 +36,7 @@ KILL, INSPECT, CAST, READY, SAY = TYPES = (
     "ready_to_vote",
     "send_public_message",
 )
-KINDS_OF_PHASE = {
-    NIGHT_OF_WOLVES: (KILL,),
-    NIGHT_OF_SEER: (INSPECT,),
-    DISCUSSION: (SAY, READY),
-    VOTE_PHASE: (CAST,),
-}
+KINDS_OF_PHASE = {NIGHT_OF_WOLVES: (KILL,), NIGHT_OF_SEER: (INSPECT,), DISCUSSION: (SAY, READY), VOTE_PHASE: (CAST,)}
 """The action types that the acting seat may play."""
 TARGET_KEYS = {KILL: "target", INSPECT: "inspect", CAST: "target"}
 """The key of the target in the payload."""

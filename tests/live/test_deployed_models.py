@@ -21,7 +21,7 @@ from parlour.training.commands.deploy import watch_table
 from parlour.training.commands.lookup import agent
 from parlour.wrappers import Model, PolicyAgent, make_policy
 from parlour.wrappers.agents.prompt import Prompting
-from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaDecisions
+from parlour.wrappers.live.arena.agent import ASKING, ArenaAgent, ArenaDecisions
 from parlour.wrappers.live.arena.host import ArenaHost
 from parlour.wrappers.live.common.clock import Deadline
 from parlour.wrappers.live.common.player import Player, Turn
@@ -130,7 +130,8 @@ def test_turns_that_an_arena_gives_up_are_counted_everywhere(capsys):
     assert f"llm: {turns[1]} decisions, {turns[1]} replaced" in out, out
 
 
-async def test_each_match_of_a_model_has_a_memory_of_its_own():
+async def test_each_match_of_a_model_has_a_memory_of_its_own_that_no_stranger_takes(monkeypatch):
+    monkeypatch.setattr("parlour.wrappers.live.arena.agent.MOST_MATCHES", 2)
     begun = record(KUHN)
     state = KUHN.turn_state(begun, int(begun.turn)).to_dict()
     legal = first_legal()
@@ -142,11 +143,12 @@ async def test_each_match_of_a_model_has_a_memory_of_its_own():
 
         decisions = ArenaDecisions(ArenaAgent("llm", make(), for_match=make), 20.0)
         await decisions.opening()
-        for match in ("first", "first", "second", "first", "second"):
+        for match in ("first", "first", "second", "stranger's", "first", "second"):
+            ASKING.set("192.0.2.1" if match == "stranger's" else "")
             await decisions.decide(TurnState.from_dict({**state, "match_id": match}))
         await decisions.closing()
     sizes = [len(body["messages"]) for body, _ in asked[2:]]
-    assert sizes == [2, 2, 4, 4], sizes
+    assert sizes == [2, 2, 2, 4, 4], sizes
 
 
 def test_a_model_is_told_the_rules_of_the_table_that_it_meets():

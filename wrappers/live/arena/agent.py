@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field, is_dataclass
 from itertools import takewhile
 from math import inf
@@ -24,7 +25,6 @@ from typing import Any
 import aiohttp
 import msgspec
 from aiohttp import web
-from cachetools import LRUCache
 from yarl import URL
 
 from ....envs.core.game import Game
@@ -46,13 +46,16 @@ from ...agents.schemas import IDLE, acceptable, both, narrowed, offered_mask, qu
 from ...logs.match_log import MatchLog, SafeMatchLog, describe_error, without_images
 from ..common.client import UNREACHABLE, Backoff, Link, LiveError, http_client, request_json
 from ..common.clock import CountsMatches
+from ..common.limits import Places, client_of
 from ..common.player import AgentStatistics, Played, Player, Turn, Turns, fields_of, plain
 from ..common.server import Server, ServerSettings, local_url
 from .messages import ANSWER_SECONDS, STATE_LIMIT, JoinedSession, MatchEnd, MatchStart, answer_refusals, posted, read
 from .platform_games import PlatformGame, platform_game, supported_games
 
 MATCHES = 1_000
-"""Number of matches that are remembered."""
+"""Number of matches that are remembered; half of them of one address."""
+ASKING = ContextVar("asking", default="")
+"""The address that a call comes from; "": this machine, or our own request. No match gives way to one of another."""
 
 
 def read_state(state: Any) -> TurnState:
@@ -257,7 +260,8 @@ class ArenaAgent:
         self.game = agent.game if isinstance(agent, PolicyAgent | LLMAgent) else None
         self.supported_games = None if self.game is None else supported_games(self.game)
         self.statistics = AgentStatistics()
-        self._matches = LRUCache[str, Memory](MATCHES)
+        self._matches: dict[str, Memory] = {}
+        self._places = Places[str](MATCHES, MATCHES // 2, apart=True)
 
     def act(self, state: Any) -> Any:
         """Answer a turn in the caller's own types. An exception of the agent is never raised here.
@@ -298,12 +302,19 @@ class ArenaAgent:
     def on_match_end(self, match_id: str, outcome: Mapping[str, Any] | None) -> None:
         """Remove what is stored of the match."""
         self._matches.pop(match_id, None)
+        self._places.free(match_id)
 
     # Matches and turns.
 
     def match(self, match_id: str) -> Memory:
-        """Return the memory of a match."""
-        return self._matches.setdefault(match_id, Memory())
+        """Return the memory of a match; one for which there is no place is forgotten at once."""
+        if match_id not in self._matches:
+            admitted, victim = self._places.take(match_id, ASKING.get())
+            if not admitted:
+                return Memory()
+            self._matches.pop(victim or "", None)
+            self._matches[match_id] = Memory()
+        return self._matches[match_id]
 
     def turn(self, state: TurnState) -> ArenaTurn:
         """Return a turn. Never raises: if the state cannot be translated, the turn has a problem.
@@ -347,7 +358,7 @@ class ArenaAgent:
 
 
 MOST_MATCHES = 64
-"""The most matches with an agent of their own; the agent of the oldest one is dropped."""
+"""The most matches with an agent of their own, half of them of one address; else `agent` plays."""
 
 
 class ArenaDecisions(CountsMatches):
@@ -365,6 +376,7 @@ class ArenaDecisions(CountsMatches):
         self._deadline, self._match_log = deadline, SafeMatchLog(log)
         self._player: Player
         self._by_match: dict[Hashable, Player] = {}
+        self._own_agents = Places[str](MOST_MATCHES, MOST_MATCHES // 2, apart=True)
         self._turns = Turns(self._player_in)
 
     async def opening(self) -> None:
@@ -387,9 +399,12 @@ class ArenaDecisions(CountsMatches):
             return self._player
         match_id = turn.state.match_id
         if match_id not in self._by_match:
+            admitted, victim = self._own_agents.take(match_id, ASKING.get())
+            if not admitted:
+                return self._player
+            if victim in self._by_match:
+                self._by_match.pop(victim).close()
             self._by_match[match_id] = self._player_of(self.agent.for_match())
-            if len(self._by_match) > MOST_MATCHES:
-                self._by_match.pop(next(iter(self._by_match))).close()
         return self._by_match[match_id]
 
     async def decide(self, state: TurnState) -> AgentResponse:
@@ -418,6 +433,7 @@ class ArenaDecisions(CountsMatches):
         self.match_over()
         self._match_log.write("ended", match_id=match_id, outcome=outcome)
         self._turns.drop(match_id)
+        self._own_agents.free(match_id)
         if (player := self._by_match.pop(match_id, None)) is not None:
             player.close()
         self.agent.on_match_end(match_id, outcome)
@@ -525,10 +541,12 @@ class ArenaAgentServer(ArenaDecisions, Server):
     # The calls of an arena.
 
     async def _act(self, request: web.Request) -> web.Response:
+        ASKING.set(client_of(request))
         state = await read(request, lambda body: read_state(msgspec.json.decode(body)), ANSWER_SECONDS)
         return web.json_response(body=(await self.decide(state)).to_json())
 
     async def _match_start(self, request: web.Request, start: MatchStart) -> Any:
+        ASKING.set(client_of(request))
         self._player.guarded("match_start", self.match_started, start.match_id, start.game_id, start.agent_ids)
         return {"ok": True}
 

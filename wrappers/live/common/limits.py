@@ -172,14 +172,15 @@ Item = TypeVar("Item")
 class Places(Generic[Item]):
     """Places of one kind, each held by somebody.
 
-    Without a free one, the oldest item that is not kept has to go: one of the same owner if that has its share, else
-    anybody's. What is kept stays whatever comes. Programs of this machine, whose owner is "", have no share.
+    Without a free one, the oldest item that is not kept has to go: one of the same owner if that has its share, or
+    all are `apart`, else anybody's. What is kept stays whatever comes. Programs of this machine, whose owner is "",
+    have no share.
     """
 
-    def __init__(self, most: int, each: int | None = None, reserved: int = 0) -> None:
+    def __init__(self, most: int, each: int | None = None, reserved: int = 0, apart: bool = False) -> None:
         self.most = most
         self._each = most if each is None else each
-        self._reserved = reserved
+        self._reserved, self._apart = reserved, apart
         self._owners: dict[Item, str] = {}  # the oldest first
         self._counts: Counter[str] = Counter()
         self._kept: set[Item] = set()
@@ -196,8 +197,8 @@ class Places(Generic[Item]):
         share = bool(owner) and self._counts[owner] >= self._each
         victim = None
         if share or len(self._owners) >= self.most - (0 if owner in self._known else self._reserved):
-            others = (one for one in self._owners if one not in self._kept)
-            victim = next((one for one in others if not share or self._owners[one] == owner), None)
+            others, own = (one for one in self._owners if one not in self._kept), share or self._apart
+            victim = next((one for one in others if not own or self._owners[one] == owner), None)
             if victim is None:
                 return False, None
             self.free(victim)
