@@ -53,7 +53,8 @@ def test_the_game_of_a_page_keeps_the_laws_is_solved_and_listed(tmp_path, monkey
         ("check", "--episodes", "1", "laws hold, "),
         ("solve", "--options", "cards=3", "parlour play high_card:game --options cards=3 --agents high_card.npz "),
         ("list", "--options", "cards=3", "- `cards`, such as 3\n"),
-        ("list", "--options", "cards=3", "cards=5: "),
+        ("list", "--options", "cards=3", "cards: int = 5\n    different"),
+        ("play", "--plain", "--help", "stake: float = 4.0\n    what the lower card loses, 1 to 100"),
     ):
         assert words in printed(capsys, command, "high_card:game", option, value)
 

@@ -248,7 +248,15 @@ def parse(args: Sequence[str]) -> Run:
         raise ValueError((_game_hint(name) if name not in COMMANDS else None) or _without_dashes(error)) from None
     except CycloptsError as error:
         raise ValueError(_without_dashes(error)) from None
-    return partial(command, *bound.args, **bound.kwargs)
+    run = partial(command, *bound.args, **bound.kwargs)
+    names = [arg for arg in rest if arg[:1] != "-" and arg not in SUBCOMMANDS.get(name, ())]
+    if {"-h", "--help"}.isdisjoint(rest) or not names:
+        return run
+    from ..envs.core.registry import TYPED, game_meant  # loads Numba
+    from .commands.list import options_of
+
+    games = [one for one in names if one in TYPED or game_meant(one) == one]
+    return lambda: (run(), *(print(f"\n{options_of(one)}") for one in games))
 
 
 def _without_dashes(error: CycloptsError) -> str:

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 import sys
 from collections.abc import Callable
 from itertools import starmap
@@ -70,13 +71,16 @@ def command(
         Console().print(*card_page(name.removeprefix(PREFIX), about), sep="\n", soft_wrap=True)
 
 
-def _layout(name: str, game: Game) -> str:
+def options_of(name: str) -> str:
+    """Return a game's options as text, each with its type, its default, and its words."""
     kind = getattr(find(name), "options", None)
     words = texts_of(kind) if kind else {}
-    options = [
-        f"{one.name}={one.default!r}: {words.get(one.name, '')}"
-        for one in inspect.signature(find(name)).parameters.values()
-    ]
+    parameters = inspect.signature(find(name)).parameters.values()
+    text = "\n".join(f"{one}\n    {words.get(one.name, '')}" for one in parameters)
+    return "Options\n\n" + (re.sub(r"(collections\.abc|typing)\.", "", text) or "none")
+
+
+def _layout(name: str, game: Game) -> str:
     actions = [f"{one.start} to {one.stop - 1}: {one.meaning}" for one in game.view.action_ranges]
     payloads = [f"{kind}: {space}" for kind, space in game.view.action_spaces.items()]
     fields = how_to_play(game).partition(FIELDS)[2].partition("\n")[2].strip()
@@ -85,13 +89,9 @@ def _layout(name: str, game: Game) -> str:
         match.reset(seed=0)
         example = match.turn_state(game.agents[match.turn]).game_state
         fields = "\n".join(f"- `{name}`, such as {value}" for name, value in example.items())
-    parts = {
-        "Options": "\n".join(options) or "none",
-        "Actions": "\n".join(actions),
-        "Payloads": "\n".join(payloads),
-        "Observation": game.layout.describe(),
-    }
-    return "\n\n".join(f"{title}\n\n{text}" for title, text in {**parts, "Fields of game_state": fields}.items())
+    parts = {"Actions": "\n".join(actions), "Payloads": "\n".join(payloads), "Observation": game.layout.describe()}
+    texts = [f"{title}\n\n{text}" for title, text in {**parts, "Fields of game_state": fields}.items()]
+    return "\n\n".join([options_of(name), *texts])
 
 
 def _games() -> Rows:
