@@ -173,8 +173,7 @@ async def test_a_server_that_was_restarted_is_joined_anew(kept):
         hands = platform.hands
         await until(lambda: platform.hands > hands + 5)
         await stopped(*players)
-    assert len(platform.registered) == (4 if kept == "nothing" else 2)
-    assert platform.timeouts == 0
+    assert platform.timeouts == 0 and len(platform.registered) == (4 if kept == "nothing" else 2)
 
 
 async def test_until_ends_it_after_the_hand_and_at_once_where_it_waits():
@@ -186,8 +185,7 @@ async def test_until_ends_it_after_the_hand_and_at_once_where_it_waits():
         soon = datetime.now() + timedelta(seconds=1)
         results = await asyncio.gather(goes_on(url, until=soon), goes_on(url, until=soon))
     assert {result.reason for result in results} == {"until"}
-    assert min(result.hands for result in results) > 0
-    assert platform.timeouts == 0
+    assert min(result.hands for result in results) > 0 and platform.timeouts == 0
 
 
 async def test_a_key_that_never_worked_and_a_missing_access_token_are_told():

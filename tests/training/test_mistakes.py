@@ -136,6 +136,7 @@ KUHN = str(zoo.weights("kuhn"))
         # host, deploy
         ("host poker --port 99999", "for --port. Must be <= 65535"),
         ("host poker --log-file-mb 0", "for --log-file-mb. Must be > 0"),
+        ("host poker --hand-delay -1", "for --hand-delay. Must be >= 0"),
         ("host mafia --agents agressive", "did you mean 'aggressive'"),
         ("host mafia --players 4", "5 to 20"),
         ("host mafia --remote http://x", "ws://"),
@@ -152,6 +153,7 @@ KUHN = str(zoo.weights("kuhn"))
         ("host tangram --url http://localhost:5000", "no address"),
         ("deploy arena random", ": name the game with --game"),
         ("deploy tangram nobody", "nobody"),
+        ("deploy tangram random --matches 0", "for --matches. Must be > 0"),
         ("deploy tangram random --deadline 0", "deadline=0"),
         ("deploy mafia social --model x", "social: --model has no meaning beside it"),
         ("deploy poker call", "--url"),

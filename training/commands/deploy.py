@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, cast
 
 from cyclopts import Parameter
+from cyclopts.types import NonNegativeInt, PositiveInt
 from yarl import URL
 
 from ...envs import GAMES, Game, TurnState
@@ -48,7 +49,7 @@ def deploy_arena(
     *,
     name: str | None = None,
     arena: str | None = None,
-    sessions: int = 0,
+    sessions: NonNegativeInt = 0,
     invites: tuple[str, ...] = (),
     poll: float = 0.5,
     claim_token: str | None = None,
@@ -56,7 +57,7 @@ def deploy_arena(
     listening: arguments.AddressArguments = ARENA_PORT,
     deadline: float = 24.0,
     access: arguments.AccessArguments,
-    matches: int | None = None,
+    matches: PositiveInt | None = None,
     llm: arguments.PromptArguments,
     live: arguments.LiveArguments,
 ) -> None:
@@ -336,7 +337,7 @@ def deploy_tangram(
     options: tuple[str, ...] = (),
     deadline: float = 10.0,
     search: bool = False,
-    matches: int | None = None,
+    matches: PositiveInt | None = None,
     llm: arguments.PromptArguments,
     live: arguments.LiveArguments,
 ) -> None:
@@ -364,8 +365,7 @@ def deploy_tangram(
     if own_figures(game.options):
         own = {name: game.options[name] for name in ("figure", "flip")}
         seen = lookup.game_with("tangram", (), **{**seen.options, **own})
-    console = Console()
-    with supervised(live, console) as supervisor:
+    with supervised(live, console := Console()) as supervisor:
         server = TangramAgentServer(
             player, seen, server=listening.settings, deadline=deadline, useful=useful_moves, log=supervisor.log
         )

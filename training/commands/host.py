@@ -462,9 +462,9 @@ ROOM = PokerRoom(observers=20)
 def host_poker(
     *,
     rules: PokerRules,
-    timeout: float = 30.0,
-    hand_delay: float = 1.5,
-    away_after: float = 300.0,
+    timeout: arguments.Seconds = 30.0,
+    hand_delay: arguments.Pause = 1.5,
+    away_after: arguments.Pause = 300.0,
     room: PokerRoom = ROOM,
     listening: arguments.ServerArguments = POKER_PORT,
     live: arguments.LiveArguments,
