@@ -123,13 +123,13 @@ def _player(
     if run in ("", LLM):
         model = seated_model(partial(agents_as(llm, [LLM]), LLM, game, seed), game, parallel)
         return lambda _: model, {"kind": "model", **llm.facts(), "exploitability": None}
+    llm.language_model([run])  # refuses a model's options beside another player
     player, worth = policy(run, game, seed), None
     digest = ratings.digest_of(player, game)[:16]  # a run may be trained on, a bot may change
     if isinstance(player, Probable) and not hasattr(player, "act_on"):
         tree = tree_of(player, game)
         worth = None if tree is None else exact_win(tree, player).score.mean
-    about = {"kind": "policy", "run": run, "digest": digest, "exploitability": worth}
-    return partial(policy, run, game), about
+    return partial(policy, run, game), {"kind": "policy", "run": run, "digest": digest, "exploitability": worth}
 
 
 def _rated(
