@@ -8,9 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from live.poker_room import Room, error_code, hands_of, kinds, pass_turn, room_card, whole
+from live.table_people import holdem
 from parlour.envs.holdem import rules as holdem_rules
 from parlour.wrappers.live.poker import messages as m
 from parlour.wrappers.live.poker.host import OBSERVERS, SITS_OUT_AFTER, PokerDue, PokerHostSession, Refusal
+from parlour.wrappers.live.table.poker import PokerTable
 
 # What a seat is shown.
 
@@ -464,6 +466,12 @@ def test_an_address_has_a_third_of_the_seats_or_what_the_operator_says():
     table = Room().table
     for number in range(6):
         table.join(f"here-{number}")  # on this machine
+    browser, page = PokerTable(holdem(seats=6), [None] * 6).session, type("Page", (), {"address": "one"})
+    for number, client in enumerate((page(), page(), page())):
+        browser.connect(client)
+        told = browser.receive(client, f'{{"type": "sit", "name": "P{number}"}}')
+    assert told[0].message.message == "one address has at most 2 of 6 seats here"
+    assert [seat.name for seat in browser.seats[:3]] == ["P0", "P1", None]
 
 
 # The end of hands and tables.

@@ -106,7 +106,7 @@ async def test_a_turn_without_its_person_takes_nothing_of_the_time_bank():
         async with asyncio.timeout(20):
             while host.session.match.actions == 0:
                 await asyncio.sleep(0.01)
-        assert min(host._banks._left.values()) > 59
+        assert min(host._banks.values()) > 59
 
 
 async def test_a_page_that_is_loaded_again_and_again_does_not_hold_a_turn():

@@ -14,7 +14,7 @@ from parlour.envs import Action, AgentResponse, Capabilities, Renderer
 from parlour.envs.core.turn_state import ERROR_CODES
 from parlour.wrappers.live.common.limits import admit_by_token
 from parlour.wrappers.live.table import messages as m
-from parlour.wrappers.live.table.host import TableDue, TableHostSession, TimeBanks
+from parlour.wrappers.live.table.host import TableDue, TableHost, TableHostSession
 
 # Seats.
 
@@ -73,10 +73,10 @@ def test_a_match_waits_for_all_people_and_the_next_until_they_are_ready():
 
 
 def test_a_time_bank_that_is_full_again_is_forgotten():
-    banks = TimeBanks(10.0)
-    banks.turn_ended("gone", 5.0)
-    banks.refill(0.5)
-    assert not banks._left
+    host = TableHost(envs.game("bargaining"), [None, None], time_bank=10.0)
+    host._turn_ended(TableDue("person", 0, 0, "gone"), 9.5)
+    host._seconds(TableDue("program", 0, 0))
+    assert not host._banks
 
 
 def test_the_next_match_does_not_begin_without_somebody_who_is_away():

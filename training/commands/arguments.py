@@ -249,6 +249,8 @@ class TableArguments:
     """Number of hands after which a poker table ends and a new one opens. Default: no limit; 30 in a lobby."""
     rebuy: bool = False
     """Whether a poker player without chips gets a new stack before the next hand."""
+    seats_per_address: PositiveInt | None = None
+    """Seats of a poker table that one address may have. Default: a third; this machine may have all."""
 
     def turn(self, people: int) -> float:
         """Return the seconds for a turn at a table of its own with seats for so many people."""

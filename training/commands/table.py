@@ -112,6 +112,7 @@ def browser_table(game: Game, players: Players, tables: TableArguments, **common
     if game.name == POKER:
         from ...wrappers.live.table.poker import PokerTable
 
+        common["seats_per_address"] = tables.seats_per_address
         return PokerTable(game, players, hands=tables.hands, rebuy=tables.rebuy, **common)
     return TableHost(game, players, **common)
 

@@ -64,7 +64,7 @@ class Connection:
         self, socket: web.WebSocketResponse, transport: asyncio.Transport | None, limits: ConnectionLimits | None = None
     ) -> None:
         self.closing = self._aborted = False
-        self.transport, self._socket = transport, socket
+        self.transport, self._socket, self.address = transport, socket, ""
         self._limits = limits or ConnectionLimits()
         self._queue: asyncio.Queue[str | tuple[int, bytes]] = asyncio.Queue(self._limits.queue)
         rate = UNLIMITED if self._limits.rate is None else self._limits.rate
@@ -522,7 +522,8 @@ class Server:
         if self._stopping:
             raise web.HTTPServiceUnavailable(text="the server is going away\n")
         connection = Connection(ws, request.transport, limits)
-        admitted, victim = self._places.take(connection, client_of(request))
+        connection.address = client_of(request)
+        admitted, victim = self._places.take(connection, connection.address)
         if victim is not None:
             victim.abort()
         if not admitted:

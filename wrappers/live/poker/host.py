@@ -110,6 +110,12 @@ class PokerRules(Checked):
         if not 2 <= self.min_players <= self.seats:
             raise ValueError(f"min_players={self.min_players}: with {self.seats} seats it is 2 to {self.seats}")
 
+    def crowded(self, held: Iterable[str], address: str) -> str | None:
+        """Return why an address gets no seat beside those that are held, by their addresses; None: it gets one."""
+        share = self.seats_per_address or max(1, self.seats // 3)
+        full = address and sum(one == address for one in held) >= share
+        return f"one address has at most {share} of {self.seats} seats here" if full else None
+
 
 @dataclass
 class PokerSeat:
@@ -241,9 +247,8 @@ class PokerHostSession:
         free = [number for number in range(self.game.seats) if number not in self.seats]
         if not free:
             raise Refusal(messages.TABLE_FULL, f"all {self.game.seats} seats are taken")
-        share = self.rules.seats_per_address or max(1, self.game.seats // 3)
-        if address and sum(seat.address == address for seat in self.seats.values()) >= share:
-            raise Refusal(messages.TABLE_FULL, f"one address has at most {share} of {self.game.seats} seats here")
+        if (problem := self.rules.crowded((seat.address for seat in self.seats.values()), address)) is not None:
+            raise Refusal(messages.TABLE_FULL, problem)
         number = preferred if preferred in free else free[0]
         self.seats[number] = PokerSeat(agent_id, name, self._left.pop(before, self.rules.stack), address=address)
         joined = messages.PlayerJoined(seat_id=number, agent_name=name, stack=self.stack(number), agent_id=agent_id)

@@ -174,6 +174,7 @@ class TableSeat:
     dealt: bool = False
     missed: bool = False
     key: str = ""
+    address: str = ""
 
     @property
     def here(self) -> bool:
@@ -218,6 +219,7 @@ class TableHostSession:
         self._admit = admit or (lambda name, token: None)
         self._pictures = pictures
         self._failed: set[str] = set()  # what the game could not make
+        self._crowded: Callable[[Iterable[str], str], str | None] = lambda held, address: None
 
     # For the I/O shell.
 
@@ -338,9 +340,13 @@ class TableHostSession:
         if not free:
             later = "; one will be after this match" if None in [seat.name for seat in self.seats] else ""
             return [_error(client, messages.TABLE_FULL, f"no seat is free{later}")]
+        address = getattr(client, "address", "")
+        held = [seat.address for number, seat in enumerate(self.seats) if number not in free]
+        if (problem := self._crowded(held, address)) is not None:
+            return [_error(client, messages.TABLE_FULL, problem)]
         number = wish.seat if wish.seat in free else free[0]
         token, key = wish.token or secrets.token_urlsafe(24), secrets.token_urlsafe(24)
-        self.seats[number] = TableSeat(wish.name, False, token, ready=True, key=key)
+        self.seats[number] = TableSeat(wish.name, False, token, ready=True, key=key, address=address)
         return self._attach(client, number)
 
     def _free(self, number: int) -> bool:
@@ -513,27 +519,6 @@ def _error(client: Client, code: str, message: str) -> Outgoing[messages.ServerM
     return Outgoing(client, messages.Error(code=code, message=message))
 
 
-class TimeBanks:
-    """What people have for turns that take longer than the time of a turn."""
-
-    def __init__(self, full: float) -> None:
-        self._full = full
-        self._left: dict[str, float] = {}
-
-    def left(self, player: str) -> float:
-        """Return the seconds in a player's bank."""
-        return self._left.get(player, self._full)
-
-    def turn_ended(self, player: str, left: float) -> None:
-        """Take what a turn used: `left` seconds were left of it, bank included."""
-        self._left[player] = min(self.left(player), left)
-
-    def refill(self, share: float = 1.0) -> None:
-        """Give every bank a share of a full one, up to a full one. Full ones take no memory."""
-        filled = {player: left + share * self._full for player, left in self._left.items()}
-        self._left = {player: left for player, left in filled.items() if left < self._full}
-
-
 PAGE = files(__package__) / "page"
 """The page's files."""
 SHARED = [files(replay) / name for name in ("dom.js", "legible.js", "pictures.css")]
@@ -584,7 +569,7 @@ class TableHost(Server):
         short = timeout if program_timeout is None else program_timeout
         self._delay = delay
         self._timeouts = {"person": timeout, "program": short, "away": min(timeout, short)}
-        self._banks = TimeBanks(time_bank)
+        self._bank, self._banks = time_bank, dict[str, float]()  # of a full one; what is left, by name
         self._banked = 0, 0  # the match and the hand for which the banks have been filled
         self._in_lobby = admit is not None
         self._on_result = on_result
@@ -652,7 +637,7 @@ class TableHost(Server):
         self._room.follow()
         clocks = [deadline.left for due, (deadline, _) in self._room.open.items() if due.who != "nobody"]
         due = self.session.due
-        bank = self._banks.left(due.name) if due is not None and due.who == "person" else 0.0
+        bank = self._banks.get(due.name, self._bank) if due is not None and due.who == "person" else 0.0
         for client, message in sends:
             if isinstance(message, State) and message.turn >= 0 and clocks:
                 message.left, message.bank = round(1000 * min(clocks)), round(1000 * bank)
@@ -674,16 +659,18 @@ class TableHost(Server):
 
     def _seconds(self, due: TableDue) -> float:
         if self._banked != (now := (self.session.matches, self.session.hand)):
-            self._banks.refill(1.0 if self._banked[0] != now[0] else 0.1)
+            more = self._bank * (1.0 if self._banked[0] != now[0] else 0.1)
+            # Full ones take no memory.
+            self._banks = {name: left + more for name, left in self._banks.items() if left + more < self._bank}
             self._banked = now
         if due.who == "person":
-            return self._timeouts["person"] + self._banks.left(due.name)
+            return self._timeouts["person"] + self._banks.get(due.name, self._bank)
         return due.pause if due.who == "nobody" else self._timeouts[due.who]
 
     def _turn_ended(self, due: TableDue, left: float) -> None:
         """Take what a turn used from its person's bank."""
         if due.who == "person":
-            self._banks.turn_ended(due.name, left)
+            self._banks[due.name] = min(self._banks.get(due.name, self._bank), left)
 
     async def _attend(self, due: TableDue, deadline: Deadline) -> None:
         """Ask a program until its turn is over: it may send messages first and decide later. Others have their time."""

@@ -120,7 +120,7 @@ class PokerTableSession(TableHostSession):
 
     def __init__(self, *args: Any, rules: PokerRules, pauses: tuple[float, float, float], **options: Any) -> None:
         super().__init__(*args, **options)
-        self._rules, self._pauses = rules, pauses
+        self._rules, self._pauses, self._crowded = rules, pauses, rules.crowded
         self._marks: dict[int, tuple[bool, bool]] = {}  # as they were sent
 
     @property
@@ -226,6 +226,7 @@ class PokerTable(TableHost):
         *,
         hands: int | None = None,
         rebuy: bool = False,
+        seats_per_address: int | None = None,
         pauses: tuple[float, float, float] = (3.0, 7.0, 120.0),
         **common: Any,
     ) -> None:
@@ -235,8 +236,8 @@ class PokerTable(TableHost):
                 raise ValueError(f"{name}={value}: poker tables take {', '.join(OPTIONS)}")
         if not isinstance(game.options["stacks"], int):
             raise ValueError(f"stacks={game.options['stacks']}: at a poker table all begin with the same stack")
-        options = {kept: game.options[name] for name, kept in OPTIONS.items()}
-        self._rules = PokerRules(min_players=game.seats, hands=hands, rebuy=rebuy, **options)
+        given = {kept: game.options[name] for name, kept in OPTIONS.items()} | {"hands": hands, "rebuy": rebuy}
+        self._rules = PokerRules(min_players=game.seats, seats_per_address=seats_per_address, **given)
         self._pauses = pauses
         self._hands = PokerHands([])
         self._won: dict[str, int] = {}  # chips since the latest result, by name
