@@ -10,7 +10,7 @@ from ..core.game import Game
 from ..core.options import Options, Rule, from_options, number, within
 from ..core.rollout import random_bot
 from ..phases import Bots, Computed, End, Named, Open, Parameter, Phase, PhaseGame, Seen, Standing, bot, make
-from ..phases.fields import SHOWN, is_resolved, name_of, seats_of, shown_of
+from ..phases.fields import PARAMETER, is_resolved, name_of, parameters_of, seats_of
 
 TAKE, PUSH = range(2)
 
@@ -21,17 +21,17 @@ LARGER = Rule(lambda option, value, small: number(option, value, max(small, 0.01
 class Centipede(Options, frozen=True, kw_only=True):
     """The options of the centipede game."""
 
-    small_pile: Annotated[float, within(0, 1000), SHOWN] = 1.0
+    small_pile: Annotated[float, within(0, 1000), PARAMETER] = 1.0
     """the smaller pile at the beginning, {}."""
-    large_pile: Annotated[float, LARGER, SHOWN] = 4.0
+    large_pile: Annotated[float, LARGER, PARAMETER] = 4.0
     """the larger one, `small_pile` to 1,000."""
-    max_pushes: Annotated[int, within(0, 30), SHOWN] = 10
+    max_pushes: Annotated[int, within(0, 30), PARAMETER] = 10
     """how many pushes there are at most, {}. After the last one, only `take` is legal."""
     rounds: Annotated[int, within(1, 1000)] = 1
     """number of games, one after the other, {}."""
 
 
-AT, _ = shown_of(Centipede)
+AT, _ = parameters_of(Centipede)
 
 
 @from_options(Centipede)

@@ -27,7 +27,7 @@ from ..phases import (
     bot,
     make,
 )
-from ..phases.fields import SHOWN, Answer, Field, HiddenWord, is_resolved, name_of, put, shown_of
+from ..phases.fields import PARAMETER, Answer, Field, HiddenWord, is_resolved, name_of, parameters_of, put
 
 OFFER, ACCEPT, REJECT, LITTLE, MUCH = range(5)
 """The action types."""
@@ -51,15 +51,15 @@ class CommonAgency(Options, frozen=True, kw_only=True):
 
     seats: Annotated[int, within(3, 4)] = 3
     """the principals and the agent, which is the last one; 3 or 4."""
-    benefit_low: Annotated[float, within(0, 1e6), SHOWN] = 0.0
+    benefit_low: Annotated[float, within(0, 1e6), PARAMETER] = 0.0
     """what each principal gets from the low outcome, {}."""
-    benefit_high: Annotated[float, within(0, 1e6), SHOWN] = 10.0
+    benefit_high: Annotated[float, within(0, 1e6), PARAMETER] = 10.0
     """what each gets from the high outcome, {}."""
-    effort_cost: Annotated[float, within(0, 1e6), SHOWN] = 1.0
+    effort_cost: Annotated[float, within(0, 1e6), PARAMETER] = 1.0
     """the agent's cost of high effort, {}."""
-    p_high_low_effort: Annotated[float, within(0, 1), SHOWN] = 0.4
+    p_high_low_effort: Annotated[float, within(0, 1), PARAMETER] = 0.4
     """the probability of the high outcome with low effort, {}."""
-    p_high_high_effort: Annotated[float, within(0, 1), SHOWN] = 0.7
+    p_high_high_effort: Annotated[float, within(0, 1), PARAMETER] = 0.7
     """the same with high effort."""
     highest: Annotated[float | None, HIGHEST] = None
     """the highest wage, {}. None: the larger benefit, and at least 1."""
@@ -71,7 +71,7 @@ class CommonAgency(Options, frozen=True, kw_only=True):
     """number of games, one after the other, {}."""
 
 
-AT, PARAMETERS = shown_of(CommonAgency)
+AT, PARAMETERS = parameters_of(CommonAgency)
 
 
 @from_options(CommonAgency)

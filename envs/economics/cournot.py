@@ -22,7 +22,7 @@ from ..phases import (
     bot,
     make,
 )
-from ..phases.fields import PER_SEAT, SHOWN, Ranges, chosen_of, ranges, seats_of, shown_of
+from ..phases.fields import PARAMETER, PER_SEAT, Ranges, chosen_of, parameters_of, ranges, seats_of
 from ..phases.rules import sum_of
 
 
@@ -31,9 +31,9 @@ class Cournot(Options, frozen=True, kw_only=True):
 
     seats: Annotated[int, within(2, 8)] = 2
     """number of firms, {}."""
-    a: Annotated[float, within(0.01, 1e6), SHOWN] = 100.0
+    a: Annotated[float, within(0.01, 1e6), PARAMETER] = 100.0
     """the price at which nobody buys, {}."""
-    b: Annotated[float, within(0.001, 1000), SHOWN] = 1.0
+    b: Annotated[float, within(0.001, 1000), PARAMETER] = 1.0
     """how much the price falls with each unit, {}."""
     costs: Annotated[Ranges, PER_SEAT] = (20, 20)
     """the private cost of a unit, uniform between a lowest and a highest value: one pair for all firms, or a pair for
@@ -47,7 +47,7 @@ class Cournot(Options, frozen=True, kw_only=True):
     """number of markets, one after the other, {}. The costs stay the same."""
 
 
-AT, PARAMETERS = shown_of(Cournot)
+AT, PARAMETERS = parameters_of(Cournot)
 
 
 @from_options(Cournot)

@@ -9,18 +9,20 @@ from ..core.game import Game
 from ..core.options import Options, Rule, from_options, within
 from ..core.rollout import random_bot
 from ..phases import Bots, Computed, End, Number, Phase, PhaseGame, Private, Seen, Split, bot, make
-from ..phases.fields import SHOWN, Ranges, is_resolved, ranges, seats_of, shown, shown_of
+from ..phases.fields import PARAMETER, Ranges, is_resolved, parameters_of, ranges, seats_of, stored
 
 SHARES = ("allocator_share", "recipient_share")
 
 
-OF_THE_PIE = Rule(lambda option, value, pie: shown(ranges(option, (0.0, pie) if value is None else value, 2)), ("pie",))
+OF_THE_PIE = Rule(
+    lambda option, value, pie: stored(ranges(option, (0.0, pie) if value is None else value, 2)), ("pie",)
+)
 
 
 class Dictator(Options, frozen=True, kw_only=True):
     """The options of the dictator game."""
 
-    pie: Annotated[float, within(0.01, 1e6), SHOWN] = 100.0
+    pie: Annotated[float, within(0.01, 1e6), PARAMETER] = 100.0
     """what is divided, {}."""
     reservations: Annotated[Ranges | None, OF_THE_PIE] = None
     """the private reservation values, which are subtracted from the shares: uniform between a lowest and a highest
@@ -33,7 +35,7 @@ class Dictator(Options, frozen=True, kw_only=True):
     """number of games, one after the other, {}. The reservation values stay the same."""
 
 
-AT, PARAMETERS = shown_of(Dictator)
+AT, PARAMETERS = parameters_of(Dictator)
 
 
 @from_options(Dictator)

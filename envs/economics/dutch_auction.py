@@ -10,7 +10,7 @@ from ..core.game import Game
 from ..core.options import Options, from_options, within
 from ..core.rollout import random_bot
 from ..phases import Bots, Computed, End, Named, Open, Phase, PhaseGame, Private, Seen, Standing, bot, make
-from ..phases.fields import PER_SEAT, SHOWN, Ranges, is_resolved, name_of, ranges, shown_of
+from ..phases.fields import PARAMETER, PER_SEAT, Ranges, is_resolved, name_of, parameters_of, ranges
 
 ACCEPT, WAIT = range(2)
 """The action types; the last one is `pass`."""
@@ -24,11 +24,11 @@ class DutchAuction(Options, frozen=True, kw_only=True):
     valuations: Annotated[Ranges, PER_SEAT] = (0, 100)
     """the private valuations: uniform between a lowest and a highest value, one pair for all bidders or a pair for
     each."""
-    start_price: Annotated[float, within(0.01, 1e6), SHOWN] = 100.0
+    start_price: Annotated[float, within(0.01, 1e6), PARAMETER] = 100.0
     """the first price, {}."""
-    decrement: Annotated[float, within(0.0001, 1e6), SHOWN] = 5.0
+    decrement: Annotated[float, within(0.0001, 1e6), PARAMETER] = 5.0
     """how much the price falls when all bidders have passed, {}."""
-    min_price: Annotated[float, within(0, "start_price"), SHOWN] = 0.0
+    min_price: Annotated[float, within(0, "start_price"), PARAMETER] = 0.0
     """the auction ends without a sale when the price has fallen to this, {}."""
     max_rounds: Annotated[int, within(1, 1000)] = 20
     """turns of each bidder at most, {}."""
@@ -36,7 +36,7 @@ class DutchAuction(Options, frozen=True, kw_only=True):
     """number of auctions, one after the other, {}. The valuations stay the same."""
 
 
-AT, PARAMETERS = shown_of(DutchAuction)
+AT, PARAMETERS = parameters_of(DutchAuction)
 
 
 @from_options(DutchAuction)

@@ -28,7 +28,7 @@ from ..phases import (
     bot,
     make,
 )
-from ..phases.fields import PER_SEAT, SHOWN, Field, Ranges, is_resolved, name_of, ranges, shown_of
+from ..phases.fields import PARAMETER, PER_SEAT, Field, Ranges, is_resolved, name_of, parameters_of, ranges
 
 RAISE, FOLD, WAIT = range(3)
 """The action types; the last one is `pass`."""
@@ -42,9 +42,9 @@ class EnglishAuction(Options, frozen=True, kw_only=True):
     valuations: Annotated[Ranges, PER_SEAT] = (0, 100)
     """the private valuations: uniform between a lowest and a highest value, one pair for all bidders or a pair for
     each."""
-    start_price: Annotated[float, within(0, "highest"), SHOWN] = 0.0
+    start_price: Annotated[float, within(0, "highest"), PARAMETER] = 0.0
     """the price before the first bid, {}."""
-    min_increment: Annotated[float, within(0.0001, 1e6), SHOWN] = 5.0
+    min_increment: Annotated[float, within(0.0001, 1e6), PARAMETER] = 5.0
     """a bid is at least the current one and this, {}."""
     highest: Annotated[float, within(0.01, 1e6)] = 100.0
     """the highest bid, {}."""
@@ -56,7 +56,7 @@ class EnglishAuction(Options, frozen=True, kw_only=True):
     """number of auctions, one after the other, {}. The valuations stay the same."""
 
 
-AT, PARAMETERS = shown_of(EnglishAuction)
+AT, PARAMETERS = parameters_of(EnglishAuction)
 
 
 @from_options(EnglishAuction)

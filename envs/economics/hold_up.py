@@ -25,7 +25,7 @@ from ..phases import (
     bot,
     make,
 )
-from ..phases.fields import SHOWN, Field, is_resolved, name_of, own, seats_of, shown_of
+from ..phases.fields import PARAMETER, Field, is_resolved, name_of, own, parameters_of, seats_of
 from ..phases.rules import cents, sum_of
 
 INVEST, ACCEPT, OFFER, REJECT, WAIT = range(5)
@@ -35,11 +35,11 @@ INVEST, ACCEPT, OFFER, REJECT, WAIT = range(5)
 class HoldUp(Options, frozen=True, kw_only=True):
     """The options of the hold-up game."""
 
-    investment_cost: Annotated[float, within(0, 1000), SHOWN] = 1.0
+    investment_cost: Annotated[float, within(0, 1000), PARAMETER] = 1.0
     """the cost of a unit that is invested, {}."""
-    surplus_base: Annotated[float, within(0, 1e6), SHOWN] = 0.0
+    surplus_base: Annotated[float, within(0, 1e6), PARAMETER] = 0.0
     """the surplus without investments, {}."""
-    surplus_multiplier: Annotated[float, within(0.001, 1000), SHOWN] = 3.0
+    surplus_multiplier: Annotated[float, within(0.001, 1000), PARAMETER] = 3.0
     """what a unit that is invested adds to the surplus, {}."""
     highest: Annotated[float, within(0.01, 1000)] = 10.0
     """the highest investment, {}."""
@@ -54,7 +54,7 @@ class HoldUp(Options, frozen=True, kw_only=True):
     """number of games, one after the other, {}."""
 
 
-AT, PARAMETERS = shown_of(HoldUp)
+AT, PARAMETERS = parameters_of(HoldUp)
 
 
 @from_options(HoldUp)

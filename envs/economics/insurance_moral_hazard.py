@@ -26,7 +26,7 @@ from ..phases import (
     bot,
     make,
 )
-from ..phases.fields import SHOWN, Answer, Field, HiddenWord, is_resolved, put, seats_of, shown_of
+from ..phases.fields import PARAMETER, Answer, Field, HiddenWord, is_resolved, parameters_of, put, seats_of
 from ..phases.rules import decode, go_back
 
 OFFER, ACCEPT, REJECT, LITTLE, MUCH, WAIT = range(6)
@@ -48,15 +48,15 @@ HIGHEST = Rule(
 class Insurance(Options, frozen=True, kw_only=True):
     """The options of insurance with moral hazard."""
 
-    base_income: Annotated[float, within(0, 1e6), SHOWN] = 10.0
+    base_income: Annotated[float, within(0, 1e6), PARAMETER] = 10.0
     """what the insured earns, {}."""
-    loss: Annotated[float, within(0, 1e6), SHOWN] = 10.0
+    loss: Annotated[float, within(0, 1e6), PARAMETER] = 10.0
     """what it loses in the bad state, {}."""
-    effort_cost: Annotated[float, within(0, 1e6), SHOWN] = 1.0
+    effort_cost: Annotated[float, within(0, 1e6), PARAMETER] = 1.0
     """the cost of high effort, {}."""
-    p_good_low_effort: Annotated[float, within(0, 1), SHOWN] = 0.6
+    p_good_low_effort: Annotated[float, within(0, 1), PARAMETER] = 0.6
     """the probability of the good state with low effort, {}."""
-    p_good_high_effort: Annotated[float, within(0, 1), SHOWN] = 0.8
+    p_good_high_effort: Annotated[float, within(0, 1), PARAMETER] = 0.8
     """the same with high effort."""
     highest: Annotated[float | None, HIGHEST] = None
     """the highest premium and the highest transfer, {}. None: the larger one of `base_income` and `loss`, and at least
@@ -71,7 +71,7 @@ class Insurance(Options, frozen=True, kw_only=True):
     """number of games, one after the other, {}."""
 
 
-AT, PARAMETERS = shown_of(Insurance)
+AT, PARAMETERS = parameters_of(Insurance)
 
 
 @from_options(Insurance)

@@ -22,7 +22,7 @@ from ..phases import (
     bot,
     make,
 )
-from ..phases.fields import PER_SEAT, SHOWN, Ranges, chosen_of, ranges, seats_of, shown_of, total_of
+from ..phases.fields import PARAMETER, PER_SEAT, Ranges, chosen_of, parameters_of, ranges, seats_of, total_of
 from ..phases.rules import CLOSE, sum_of
 
 
@@ -31,7 +31,7 @@ class ProvisionPoint(Options, frozen=True, kw_only=True):
 
     seats: Annotated[int, within(2, 8)] = 2
     """number of contributors, {}."""
-    threshold: Annotated[float, within(0.01, 1e6), SHOWN] = 100.0
+    threshold: Annotated[float, within(0.01, 1e6), PARAMETER] = 100.0
     """the sum of commitments that funds the project, {}."""
     valuations: Annotated[Ranges, PER_SEAT] = (70, 70)
     """what the funded project is worth to a contributor, uniform between a lowest and a highest value: one pair for all
@@ -44,7 +44,7 @@ class ProvisionPoint(Options, frozen=True, kw_only=True):
     """number of projects, one after the other, {}. The valuations stay the same."""
 
 
-AT, PARAMETERS = shown_of(ProvisionPoint)
+AT, PARAMETERS = parameters_of(ProvisionPoint)
 
 
 @from_options(ProvisionPoint)

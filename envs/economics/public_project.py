@@ -9,7 +9,7 @@ from ..core.game import Game
 from ..core.options import Options, from_options, within
 from ..core.rollout import random_bot
 from ..phases import Bots, Choices, Computed, End, Number, Parameter, Phase, PhaseGame, Private, Seen, bot, make
-from ..phases.fields import PER_SEAT, SHOWN, Ranges, ranges, seats_of, shown_of, total_of
+from ..phases.fields import PARAMETER, PER_SEAT, Ranges, parameters_of, ranges, seats_of, total_of
 from ..phases.rules import CLOSE, sum_of
 
 
@@ -18,7 +18,7 @@ class PublicProject(Options, frozen=True, kw_only=True):
 
     seats: Annotated[int, within(2, 8)] = 2
     """number of agents, {}."""
-    cost: Annotated[float, within(0.01, 1e6), SHOWN] = 100.0
+    cost: Annotated[float, within(0.01, 1e6), PARAMETER] = 100.0
     """the cost of the project, {}. All pay the same part of it."""
     valuations: Annotated[Ranges, PER_SEAT] = (0, 100)
     """what the project is worth to an agent, uniform between a lowest and a highest value: one pair for all agents, or
@@ -29,7 +29,7 @@ class PublicProject(Options, frozen=True, kw_only=True):
     """number of projects, one after the other, {}. The valuations stay the same."""
 
 
-AT, PARAMETERS = shown_of(PublicProject)
+AT, PARAMETERS = parameters_of(PublicProject)
 
 
 @from_options(PublicProject)

@@ -9,7 +9,7 @@ from ..core.game import Game
 from ..core.options import Options, from_options, one_of, within
 from ..core.rollout import random_bot
 from ..phases import Bots, Choices, Computed, End, Number, Parameter, Phase, PhaseGame, Seen, bot, make
-from ..phases.fields import SHOWN, is_resolved, name_of, shown_of
+from ..phases.fields import PARAMETER, is_resolved, name_of, parameters_of
 
 COMPLEMENTS = 2
 """The parameter after those of the options: whether `interaction` is ``"complements"``."""
@@ -20,9 +20,9 @@ ROLES = ("leader", "follower")
 class SequentialInvestment(Options, frozen=True, kw_only=True):
     """The options of sequential investment."""
 
-    investment_cost: Annotated[float, within(0, 1000), SHOWN] = 1.0
+    investment_cost: Annotated[float, within(0, 1000), PARAMETER] = 1.0
     """the cost of a unit that is invested, {}."""
-    payoff_scale: Annotated[float, within(0.001, 1000), SHOWN] = 10.0
+    payoff_scale: Annotated[float, within(0.001, 1000), PARAMETER] = 10.0
     """the scale of the joint benefit, {}."""
     interaction: Annotated[str, one_of(INTERACTIONS)] = "complements"
     """``"complements"``: the joint benefit is scale · leader's · follower's investment; ``"substitutes"``: scale ·
@@ -37,7 +37,7 @@ class SequentialInvestment(Options, frozen=True, kw_only=True):
     """number of games, one after the other, {}."""
 
 
-AT, _ = shown_of(SequentialInvestment)
+AT, _ = parameters_of(SequentialInvestment)
 
 
 @from_options(SequentialInvestment)

@@ -9,7 +9,7 @@ from ..core.game import Game
 from ..core.options import Options, from_options, within
 from ..core.rollout import random_bot
 from ..phases import Bots, ChoiceOf, End, Number, Phase, PhaseGame, Seen, bot, make
-from ..phases.fields import SHOWN, shown_of
+from ..phases.fields import PARAMETER, parameters_of
 
 RETURN = 1
 """The index of the action type `return_amount`."""
@@ -18,9 +18,9 @@ RETURN = 1
 class Trust(Options, frozen=True, kw_only=True):
     """The options of the trust game."""
 
-    endowment: Annotated[float, within(0.01, 1e6), SHOWN] = 10.0
+    endowment: Annotated[float, within(0.01, 1e6), PARAMETER] = 10.0
     """what the first seat, the trustor, has; {}."""
-    multiplier: Annotated[float, within(0.01, 100), SHOWN] = 3.0
+    multiplier: Annotated[float, within(0.01, 100), PARAMETER] = 3.0
     """how many times the amount that is sent arrives, {}."""
     amounts: Annotated[int, within(2, 256)] = 11
     """number of amounts to send that have an action index, evenly spaced from 0 to `endowment`; {}."""
@@ -33,7 +33,7 @@ class Trust(Options, frozen=True, kw_only=True):
     """number of games, one after the other, {}."""
 
 
-AT, PARAMETERS = shown_of(Trust)
+AT, PARAMETERS = parameters_of(Trust)
 
 
 @from_options(Trust)

@@ -26,7 +26,7 @@ from ..phases import (
     bot,
     make,
 )
-from ..phases.fields import Field, Ranges, name_of, ranges, seats_of, shown
+from ..phases.fields import Field, Ranges, name_of, ranges, seats_of, stored
 
 TOTAL, LOWEST, HIGHEST = range(3)
 OFFER, ACCEPT, REJECT = range(3)
@@ -34,7 +34,7 @@ OFFER, ACCEPT, REJECT = range(3)
 
 
 OF_THE_TOTAL = Rule(
-    lambda option, value, seats, total: shown(ranges(option, (0.0, total / seats) if value is None else value, seats)),
+    lambda option, value, seats, total: stored(ranges(option, (0.0, total / seats) if value is None else value, seats)),
     ("seats", "total"),
 )
 

@@ -9,7 +9,7 @@ from ..core.game import Game
 from ..core.options import Options, from_options, within
 from ..core.rollout import random_bot
 from ..phases import Bots, Choices, Computed, End, Number, Phase, PhaseGame, Seen, bot, make
-from ..phases.fields import SHOWN, is_resolved, seats_of, shown_of, total_of
+from ..phases.fields import PARAMETER, is_resolved, parameters_of, seats_of, total_of
 from ..phases.rules import sum_of
 
 
@@ -18,9 +18,9 @@ class VoluntaryContribution(Options, frozen=True, kw_only=True):
 
     seats: Annotated[int, within(2, 8)] = 2
     """number of agents, {}."""
-    endowment: Annotated[float, within(0.01, 1e6), SHOWN] = 10.0
+    endowment: Annotated[float, within(0.01, 1e6), PARAMETER] = 10.0
     """what each agent has, {}."""
-    marginal_per_capita: Annotated[float, within(0.001, 100), SHOWN] = 0.6
+    marginal_per_capita: Annotated[float, within(0.001, 100), PARAMETER] = 0.6
     """what each agent gets for a unit that anybody contributes, {}."""
     amounts: Annotated[int, within(2, 256)] = 11
     """number of contributions that have an action index, evenly spaced from 0 to `endowment`; {}."""
@@ -30,7 +30,7 @@ class VoluntaryContribution(Options, frozen=True, kw_only=True):
     """number of games, one after the other, {}."""
 
 
-AT, PARAMETERS = shown_of(VoluntaryContribution)
+AT, PARAMETERS = parameters_of(VoluntaryContribution)
 
 
 @from_options(VoluntaryContribution)

@@ -9,17 +9,17 @@ from ..core.game import Game
 from ..core.options import Options, from_options, within
 from ..core.rollout import random_bot
 from ..phases import Bots, Computed, End, Number, OwnChoice, Phase, PhaseGame, Seen, WhoChose, bot, make
-from ..phases.fields import SHOWN, is_resolved, name_of, shown_of
+from ..phases.fields import PARAMETER, is_resolved, name_of, parameters_of
 
 
 class WarOfAttrition(Options, frozen=True, kw_only=True):
     """The options of the war of attrition."""
 
-    prize: Annotated[float, within(0.01, 1e6), SHOWN] = 10.0
+    prize: Annotated[float, within(0.01, 1e6), PARAMETER] = 10.0
     """what the winner gets, {}."""
-    cost_rate: Annotated[float, within(0.001, 1000), SHOWN] = 1.0
+    cost_rate: Annotated[float, within(0.001, 1000), PARAMETER] = 1.0
     """what a unit of time costs each agent, {}."""
-    max_time: Annotated[float, within(0.01, 1e6), SHOWN] = 50.0
+    max_time: Annotated[float, within(0.01, 1e6), PARAMETER] = 50.0
     """the longest time, {}."""
     times: Annotated[int, within(2, 256)] = 101
     """number of times that have an action index, evenly spaced from 0 to `max_time`; {}."""
@@ -29,7 +29,7 @@ class WarOfAttrition(Options, frozen=True, kw_only=True):
     """number of wars, one after the other, {}."""
 
 
-AT, PARAMETERS = shown_of(WarOfAttrition)
+AT, PARAMETERS = parameters_of(WarOfAttrition)
 
 
 @from_options(WarOfAttrition)

@@ -12,7 +12,7 @@ from ..core.options import Options, Rule, from_options, number, whole, within
 from ..core.record import Tables, new_table
 from ..core.rules import Rules
 from ..core.view import View
-from ..phases.fields import Ranges, ranges, shown
+from ..phases.fields import Ranges, ranges, stored
 from ..render.renderer import Renderer
 from . import bots, picture, rules, view
 from .encoders import ENCODERS
@@ -69,7 +69,7 @@ def _preferences(option: str, value: Any, seats: int, issues: Any) -> Any:
     return value
 
 
-RESERVATIONS = Rule(lambda option, value, seats: shown(ranges(option, value, seats, 1.0)), ("seats",))
+RESERVATIONS = Rule(lambda option, value, seats: stored(ranges(option, value, seats, 1.0)), ("seats",))
 
 
 class MultiIssueOptions(Options, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.options import Options
-from .fields import Field, shown_options
+from .fields import Field, parameter_names
 
 Effect = Literal["", "close", "leave", "clear", "recall"]
 """What a named action does in an open phase: see `Named.effect`."""
@@ -219,7 +219,7 @@ class PhaseGame:
         follow: ``follow(table)``, compiled: writes what follows from the state of the round: ``least``, ``most``,
             ``open`` and ``standing``; None: nothing.
         fields: the game's own fields of `game_state`.
-        parameters: numbers for the payoffs (``table.parameter``); None: the options that are `SHOWN`.
+        parameters: numbers for the payoffs (``table.parameter``); None: the options that are `PARAMETER`.
         amounts: the indices of the parameters that are amounts of money, as the numbers of `Number` and private values
             then are too. A host's table of another size is seen in proportion (`load_state.load`); the first of them
             measures it. None: the game has no amounts.
@@ -275,7 +275,7 @@ class PhaseGame:
     @property
     def numbers(self) -> list[float]:
         """The parameters."""
-        values = [getattr(self.options, name) for name in shown_options(type(self.options))]
+        values = [getattr(self.options, name) for name in parameter_names(type(self.options))]
         return values if self.parameters is None else list(self.parameters)
 
     @property

@@ -49,12 +49,12 @@ def encoders(rules: PhaseGame, table: Any) -> dict[str, Encoder]:
             per_seat("outcome.payoffs", seats, "by relative seat, by the largest amount", low, high),
         ]
     )
-    shown = Encoder(v0, observe_repeated if repeated else observe)
+    public = Encoder(v0, observe_repeated if repeated else observe)
     if rules.open is not None:
-        shown = shown.extended(_open_slices(rules.open, seats), observe_open)
+        public = public.extended(_open_slices(rules.open, seats), observe_open)
     if rules.facts:
-        shown = shown.extended(_fact_slices(rules.facts, repeated), observe_past_facts if repeated else observe_facts)
-    full = replace(shown, full_information=True)
+        public = public.extended(_fact_slices(rules.facts, repeated), observe_past_facts if repeated else observe_facts)
+    full = replace(public, full_information=True)
     if rules.hides:
         slices = [
             per_seat("hidden.private_values", seats, f"by relative seat: {mine}"),
@@ -62,8 +62,8 @@ def encoders(rules: PhaseGame, table: Any) -> dict[str, Encoder]:
                 "hidden.choices", (phases, seats), "by phase and relative seat: the number", axes=(names, *PER_SEAT)
             ),
         ]
-        full = shown.extended(slices, observe_hidden, full_information=True)
-    return {"v0": shown, "full": full}
+        full = public.extended(slices, observe_hidden, full_information=True)
+    return {"v0": public, "full": full}
 
 
 def _repeated_slices(names: Sequence[str], seats: int) -> list[Slice]:

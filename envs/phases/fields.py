@@ -369,27 +369,27 @@ def ranges(option: str, value: Any, seats: int, highest: float = 1e6) -> tuple[t
     return intervals
 
 
-def shown(checked: tuple[tuple[float, float], ...]) -> list[Any]:
+def stored(checked: tuple[tuple[float, float], ...]) -> list[Any]:
     """Return checked ranges as an option is stored: one pair if all seats have the same."""
     return [list(pair) for pair in checked] if len(set(checked)) > 1 else list(checked[0])
 
 
-PER_SEAT = Rule(lambda option, value, seats: shown(ranges(option, value, seats)), ("seats",))
+PER_SEAT = Rule(lambda option, value, seats: stored(ranges(option, value, seats)), ("seats",))
 """The rule of private values of the option `seats`; `PER_SEAT_OF_TWO`: of two."""
-PER_SEAT_OF_TWO = Rule(lambda option, value: shown(ranges(option, value, 2)))
+PER_SEAT_OF_TWO = Rule(lambda option, value: stored(ranges(option, value, 2)))
 
-SHOWN: Any = object()
+PARAMETER: Any = object()
 """Marks an option, a number, that payoffs depend on: ``table.parameter`` has these, in the order of the options."""
 
 
-def shown_options(kind: type[Options]) -> list[str]:
-    """Return the names of the options that are marked as `SHOWN`."""
+def parameter_names(kind: type[Options]) -> list[str]:
+    """Return the names of the options that are marked as `PARAMETER`."""
     hints = get_type_hints(kind, include_extras=True)
-    return [name for name, hint in hints.items() if SHOWN in get_args(hint)]
+    return [name for name, hint in hints.items() if PARAMETER in get_args(hint)]
 
 
-def shown_of(kind: type[Options]) -> tuple[Any, list[Parameter]]:
-    """Return the indices of the `SHOWN` options in ``table.parameter``, for compiled code, and their fields."""
-    names = shown_options(kind)
+def parameters_of(kind: type[Options]) -> tuple[Any, list[Parameter]]:
+    """Return the indices of the `PARAMETER` options in ``table.parameter``, for compiled code, and their fields."""
+    names = parameter_names(kind)
     places = namedtuple("Places", names)  # type: ignore[misc]  # the names are data
     return places(*range(len(names))), [Parameter(name, index) for index, name in enumerate(names)]

@@ -196,9 +196,9 @@ def history(rules: PhaseGame, table: Any) -> list[dict[str, Any]]:
                 acted = k < now or cycle < table.cycle or (cycle == table.cycle and seat < turn)
                 kind = int(table.chosen[k][seat]) - 1
                 if kind >= 0 and table.chosen_in[k][seat] == cycle:
-                    shown = not phase.sealed or k < now
+                    visible = not phase.sealed or k < now
                     number = float(table.number[k][seat])
-                    rows.append(_row(rules, table, k, seat, kind, cycle, number, shown))
+                    rows.append(_row(rules, table, k, seat, kind, cycle, number, visible))
                 elif acted and (kind < 0 or cycle < table.chosen_in[k][seat]):
                     rows.append(_row(rules, table, k, seat, len(rules.actions), cycle, 0.0, False))
     return rows
@@ -223,11 +223,11 @@ def _log(rules: PhaseGame, table: Any) -> list[dict[str, Any]]:
 
 
 def _row(
-    rules: PhaseGame, table: Any, phase: int, seat: int, kind: int, cycle: int, number: float, shown: bool
+    rules: PhaseGame, table: Any, phase: int, seat: int, kind: int, cycle: int, number: float, visible: bool
 ) -> dict[str, Any]:
     action = rules.actions[kind] if kind < len(rules.actions) else None
     numbers: dict[str, Any] = {}
-    if shown and isinstance(action, Number) and not action.further and not (action.shares and rules.seats > 2):
+    if visible and isinstance(action, Number) and not action.further and not (action.shares and rules.seats > 2):
         numbers = payload(action, Move(kind, number), seat, float(table.most[kind]))
     name = PASS if action is None else action.name
     return {"agent_id": name_of(seat), "action": name, **numbers, "phase": rules.phases[phase].name, "round": cycle}

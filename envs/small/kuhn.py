@@ -207,11 +207,11 @@ def render(states: Sequence[TurnState]) -> str:
     """Return a few lines of text (see `Renderer.text`)."""
     game, cards = states[0].game_state, two_seats.held(states, "my_card")
 
-    def told(name: str) -> str:
+    def details(name: str) -> str:
         moves = (move["action"] for move in game["action_history"] if move["agent_id"] == name)
         return f"{cards.get(name, '?')}  {' '.join(moves)}"
 
-    return two_seats.lines(f"pot {game['pot']}", states, told)
+    return two_seats.lines(f"pot {game['pot']}", states, details)
 
 
 # Bots. They see their seat's observation and mask, no more.

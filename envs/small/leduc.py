@@ -359,12 +359,12 @@ def render(states: Sequence[TurnState]) -> str:
     """Return a few lines of text (see `Renderer.text`)."""
     game, cards = states[0].game_state, two_seats.held(states, "my_card")
 
-    def told(name: str) -> str:
+    def details(name: str) -> str:
         return f"{cards.get(name, '?')}  {game['chips'][name]:>2} in the pot"
 
     rounds = groupby(game["action_history"], key=lambda move: move["round"])
     moves = [f"round {number}: {', '.join(said([move['action'] for move in made]))}" for number, made in rounds]
-    return two_seats.lines(f"board {''.join(game['board']) or '-'}  pot {game['pot']}", states, told, moves)
+    return two_seats.lines(f"board {''.join(game['board']) or '-'}  pot {game['pot']}", states, details, moves)
 
 
 # Bots. They see their seat's observation and mask, no more.

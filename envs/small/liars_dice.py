@@ -397,13 +397,13 @@ def render(states: Sequence[TurnState]) -> str:
     """Return a few lines of text (see `Renderer.text`)."""
     game, dice = states[0].game_state, two_seats.held(states, "my_dice")
 
-    def told(name: str) -> str:
+    def details(name: str) -> str:
         return " ".join(map(str, dice.get(name, "?" * game["dice"])))
 
     said = {"bid": "bids {quantity} x {face}", "liar": "says liar"}
     moves = [f"{move['agent_id']} {said[move['action']].format(**move)}" for move in game["action_history"]]
     title = f"liar's dice · {game['dice']} of {game['faces']} faces each"
-    return two_seats.lines(title, states, told, moves, why=False)
+    return two_seats.lines(title, states, details, moves, why=False)
 
 
 # Bots. They see their seat's observation and mask, no more.

@@ -178,13 +178,13 @@ def held(states: Sequence[TurnState], field: str) -> dict[str, Any]:
 
 
 def lines(
-    title: str, states: Sequence[TurnState], told: Callable[[str], str], moves: Sequence[str] = (), why: bool = True
+    title: str, states: Sequence[TurnState], details: Callable[[str], str], moves: Sequence[str] = (), why: bool = True
 ) -> str:
-    """Return a game as lines of text: a title, what is `told` of each agent, the moves, and the winnings at the end,
+    """Return a game as lines of text: a title, the `details` of each agent, the moves, and the winnings at the end,
     with the reason if `why` is true."""
     first = states[0]
     rows = [
-        f"{'>' if name == first.current_turn_agent_id else ' '} {name}  {told(name)}".rstrip()
+        f"{'>' if name == first.current_turn_agent_id else ' '} {name}  {details(name)}".rstrip()
         for name in players(states)
     ]
     rows += [f"  {move}" for move in moves]
