@@ -95,7 +95,7 @@ def _environment() -> "Environment":
     environment = ImmutableSandboxedEnvironment(
         loader=FunctionLoader(_source),
         undefined=StrictUndefined,
-        finalize=shown,
+        finalize=formatted,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -110,21 +110,21 @@ def _source(name: str) -> str | None:
     return file.read_text(encoding="utf-8") if file.is_file() else None
 
 
-def shown(value: Any) -> Any:
+def formatted(value: Any) -> Any:
     """Return a number as people write it; anything else as it is."""
     return f"{value:.10g}" if isinstance(value, float) else value
 
 
 def listed(values: Any) -> str:
     """Return numbers as a list in words; one number as it is."""
-    return ", ".join(str(shown(one)) for one in values) if isinstance(values, Sequence) else str(shown(values))
+    return ", ".join(str(formatted(one)) for one in values) if isinstance(values, Sequence) else str(formatted(values))
 
 
 def drawn(ranges: Sequence[Any], agents: Sequence[str]) -> str:
     """Return the ranges of private values in words: one range, (low, high), or one for each agent."""
     if isinstance(ranges[0], Sequence):
         return "; ".join(f"{agent}: {drawn(one, ())}" for agent, one in zip(agents, ranges, strict=True))
-    low, high = map(shown, ranges)
+    low, high = map(formatted, ranges)
     return f"always {low}" if low == high else f"uniform from {low} to {high}"
 
 

@@ -44,22 +44,22 @@ class Threads:
             threading.Thread(target=_serve, args=(self._tasks,), daemon=True).start()
             weakref.finalize(self, self._tasks.put, None)
 
-    def run(self, work: Callable[..., None], shares: Sequence[Sequence[Any]]) -> None:
-        """Call ``work(*share)`` for every share, the first one in the calling thread, and wait for all.
+    def run(self, function: Callable[..., None], shares: Sequence[Sequence[Any]]) -> None:
+        """Call ``function(*share)`` for every share, the first one in the calling thread, and wait for all.
 
         Raises:
             Exception: what a call raised, after all calls have ended.
         """
         if len(shares) == 1:
-            work(*shares[0])
+            function(*shares[0])
             return
         if os.getpid() != self._process:
             self._begin()
         done: SimpleQueue[Exception | None] = SimpleQueue()
         for share in shares[1:]:
-            self._tasks.put((work, share, done))
+            self._tasks.put((function, share, done))
         try:
-            work(*shares[0])
+            function(*shares[0])
         finally:  # no thread writes after this
             errors = [error for _ in shares[1:] if (error := done.get())]
         if errors:
@@ -68,14 +68,14 @@ class Threads:
 
 def _serve(tasks: "SimpleQueue[Any]") -> None:
     while task := tasks.get():
-        work, share, done = task
+        function, share, done = task
         error = None
         try:
-            work(*share)
+            function(*share)
         except Exception as raised:  # raised again in the calling thread
             error = raised
         done.put(error)
-        del task, work, share, done, error  # they would keep the tables, and with them this thread
+        del task, function, share, done, error  # they would keep the tables, and with them this thread
 
 
 def require_process(made_in: int, what: str) -> None:

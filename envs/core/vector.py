@@ -121,9 +121,9 @@ class VectorGame:
             self._shares.append((rows, records[rows], Batch._make([*(array[rows] for array in batch[:-1]), batch[-1]])))
         self._threads = Threads(self.threads)
 
-    def _run(self, work: Callable[[slice, NDArray[Any], Batch], None]) -> None:
-        """Do `work` with the rows, the records and the batch of every share: the first one in the calling thread."""
-        self._threads.run(work, self._shares)
+    def _run(self, function: Callable[[slice, NDArray[Any], Batch], None]) -> None:
+        """Call `function` with rows, records and batch of every share: the first one in the calling thread."""
+        self._threads.run(function, self._shares)
 
     def clone(self) -> "VectorGame":
         """Return an independent copy: the same actions give the same results, and `sample` draws the same."""

@@ -246,7 +246,7 @@ def v1(table: Any) -> Encoder:
 
 def slices_v1() -> list[Slice]:
     """Return the slices that version 0 does not have."""
-    told = {
+    words = {
         "solved": "the figure is solved",
         "dead": "corners that nothing in the drawer fits, as a share of 8",
         "fitting": "the next open places fit; else nothing in the drawer fits, or the game is over",
@@ -254,7 +254,7 @@ def slices_v1() -> list[Slice]:
         "width": "the open angle of the next focus, as a share of 360°",
     }
     return [
-        shares(f"after.{name}", (ACTIONS,), f"by legal action: {what}", axes=("action",)) for name, what in told.items()
+        shares(f"after.{key}", (ACTIONS,), f"by legal action: {what}", axes=("action",)) for key, what in words.items()
     ]
 
 

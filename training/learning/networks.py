@@ -84,11 +84,11 @@ class Recorded:
         places = {name: torch.empty_like(tensor) for name, tensor in tensors.items()}
         made = torch.empty(0)
 
-        def work() -> None:
+        def forward() -> None:
             nonlocal made
             made = self._function(*scalars, **places)
 
-        again = capture(work)
+        again = capture(forward)
 
         def call(numbers: Sequence[float], tensors: dict[str, torch.Tensor]) -> torch.Tensor:
             for place, value in enumerate(numbers):

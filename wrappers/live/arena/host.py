@@ -739,7 +739,7 @@ class ArenaHost(Server):
         schedule = ((*group[turn:], *group[:turn]) for group in groups for turn in range(self.game.seats))
         results: list[ArenaResult] = []
 
-        async def work() -> None:
+        async def worker() -> None:
             for seated in schedule:
                 results.append(await self.play(seated, self.seed()))
 
@@ -747,7 +747,7 @@ class ArenaHost(Server):
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(concurrent):
-                    group.create_task(work())
+                    group.create_task(worker())
         finally:
             self._scheduled.subtract(names)
         return results

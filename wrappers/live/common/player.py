@@ -394,12 +394,12 @@ class Player:
         """Return the agent's own answer and its thoughts; raises the errors of `call`."""
         clock = asyncio.get_running_loop().time
 
-        def asked() -> tuple[Any, dict[str, Any]]:  # in one call, so that another turn cannot change the thoughts
+        def ask_agent() -> tuple[Any, dict[str, Any]]:  # in one call, so that another turn cannot change the thoughts
             call_optional(self._agent, "set_seconds_left", None if deadline is None else deadline.ends_at - clock())
             answer = turn.ask(self._agent)
             return answer, safe_thoughts(lambda: thoughts(self._agent)) if self._notes or self.log.target else {}
 
-        return await self.call(asked, deadline=deadline)  # type: ignore[no-any-return]
+        return await self.call(ask_agent, deadline=deadline)  # type: ignore[no-any-return]
 
     async def answer(self, turn: Turn, deadline: Deadline | None = None, codec: "Codec | None" = None) -> Played:
         """Ask, and play the answer or else the safe action; put it into the codec's form, count and log it.
@@ -572,7 +572,7 @@ async def run(port: Port, codec: Codec, player: Player, watch: Callable[[Any], N
     def guarded(call: Callable[..., Any], *args: Any) -> Any:
         return player.guarded(codec.name, call, *args)
 
-    def told(event: Any) -> None:
+    def notify(event: Any) -> None:
         if callable(line := getattr(event, "line", None)):
             kind, fields = line()
             player.log.write(kind, **fields)
@@ -592,7 +592,7 @@ async def run(port: Port, codec: Codec, player: Player, watch: Callable[[Any], N
 
     async def carry_out(events: Sequence[Any] | None, *lost: Any) -> Over | None:
         for event in events or ():
-            tell(f"{type(event).__name__} of {codec.name}", told, event)
+            tell(f"{type(event).__name__} of {codec.name}", notify, event)
             match event:
                 case Turn() | msgspec.Struct():
                     await send([event], *lost)
@@ -615,8 +615,8 @@ async def run(port: Port, codec: Codec, player: Player, watch: Callable[[Any], N
                 # Where `waits` fails, the turn is answered.
                 passed = [table for table, (turn, *_) in turns.open.items() if guarded(codec.waits, turn) is False]
                 turns.drop(*passed, why="the turn has passed before the agent answered")
-                asked = any(isinstance(event, Turn) for event in events or ())
-                if (over := await carry_out(events, *(() if asked else lost))) is not None:
+                has_turn = any(isinstance(event, Turn) for event in events or ())
+                if (over := await carry_out(events, *(() if has_turn else lost))) is not None:
                     return over
         return Over("closed")
 
