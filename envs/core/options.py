@@ -168,11 +168,13 @@ class Rule:
             sentence.
         others: the names of the options that `check` gets too. They are checked first.
         range: the lowest and the highest value, numbers or names of options; empty: it is no number.
+        choices: the words that it may be; empty: any.
     """
 
     check: Callable[..., Any]
     others: tuple[str, ...] = ()
     range: tuple[float | str, ...] = ()
+    choices: Sequence[str] = ()
 
     @property
     def words(self) -> str:
@@ -210,7 +212,7 @@ def one_of(choices: Sequence[str]) -> Rule:
             raise ValueError(f"{option}={value!r}: choose from {', '.join(map(repr, choices))}")
         return value
 
-    return Rule(check)
+    return Rule(check, choices=choices)
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -271,6 +273,7 @@ def schema_of(kind: type[Options]) -> dict[str, Any]:
         bounds = zip(("minimum", "maximum"), rule.range, strict=False)
         numbers = {word: bound for word, bound in bounds if not isinstance(bound, str)}
         schema["properties"][name] |= {"description": words[name], **numbers}
+        schema["properties"][name] |= {"enum": list(rule.choices)} if rule.choices else {}
     return schema
 
 

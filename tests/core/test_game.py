@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import three_cards
 from gymnasium import spaces
+from jsonschema import Draft202012Validator
 from parlour import envs
 from parlour.envs.core.options import rules_of
 
@@ -175,6 +176,7 @@ OPTIONS = [(game_id, option) for game_id, kind in KINDS.items() for option in en
 def test_an_option_of_another_kind_or_out_of_its_range_is_named(game_id, option):
     rule, bad = rules_of(KINDS[game_id])[option], [float("nan"), {"a": "b"}]
     bad += [bound + step for bound, step in zip(rule.range, (-1, 1), strict=False) if not isinstance(bound, str)]
-    for value in bad:
+    for value in [*bad, *["no such word"] * bool(rule.choices)]:
         with pytest.raises(ValueError, match=option):
             envs.find(game_id)(**{option: value})
+        assert value != value or not Draft202012Validator(envs.schema_of(KINDS[game_id])).is_valid({option: value})
