@@ -290,6 +290,8 @@ class PokerAgentSession(Codec):
         if self._stalled is not None and unmoved > longest:
             return [Over("stalled")]
         if now - self._quiet[1] >= self.patience:
+            if self.busted and self._leave_busted:
+                return [Over("busted")]
             self._open = False
             problem = self._state is not None
             return [Over(f"no news of the table for {self.patience:.0f} s", again=True, problem=problem)]
@@ -327,7 +329,9 @@ class PokerAgentSession(Codec):
             own = next((one for one in state.players if one.seat == self.seat), None)
             out = own is not None and not (own.stack or own.bet or own.all_in or own.cards)
             # A hand that begins without us, who have nothing, tells that we are busted.
-            return self._bust(state.hand) if out and state.phase in STREETS and not self.busted else []
+            busted = out and state.phase in STREETS
+            told = self._bust(state.hand) if busted and not self.busted else []
+            return [*told, Over("busted")] if busted and self._leave_busted else told
         if turn not in (self.turn, self._unread_turn):
             self.turn, self._unread_turn, self._answer = turn, None, None
             self._acked, self._rejections, self._resend = False, 0, False
@@ -406,8 +410,8 @@ class PokerAgentSession(Codec):
         return state.turn_token or f"hand {state.hand}, seq {state.seq}"
 
     def _bust(self, hand: int) -> list[PokerEvent]:
-        self.busted = True
-        return [Busted(hand), *([Over("busted")] if self._leave_busted else [])]
+        self.busted = True  # we go when a hand begins without us: the host may give a new stack
+        return [Busted(hand)]
 
     def _remember_stack(self) -> None:
         chips = None if self.seat is None else self._tracker.start.get(self.seat)
