@@ -68,7 +68,7 @@ KUHN = str(zoo.weights("kuhn"))
         ("evaluate call --against tihgt", "did you mean 'tight'"),
         ("evaluate call --against random --seed -1", "seed -1"),
         ("evaluate call --model qwen", "unknown option: --model"),
-        ("evaluate call --options stack=3", "did you mean 'stacks'"),
+        ("evaluate call --options stack=3", "there is no option 'stack'; did you mean 'stacks'"),
         ("evaluate call --options stacks", "write name=value"),
         ("evaluate call --options seats=null", "seats=None: need a whole number"),
         ("evaluate shade --search", "shade plays auction; only holdem and tangram have a search"),

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from ... import zoo
 from ...envs import GAMES, Game, find
 from ...envs import game as make_game
-from ...envs.core.options import did_you_mean
+from ...envs.core.options import UnexpectedOption, did_you_mean
 from ...envs.core.registry import game_meant, id_of
 from ...wrappers import Agent, Model, Prompting
 from ...wrappers.agents.human import HumanAgent
@@ -50,7 +50,10 @@ def game_with(name: str, settings: Sequence[str] = (), **options: Any) -> Game:
         ValueError: for an unknown game or option, with the most similar one, or a value that the option does not take.
     """
     wanted = {key: value for key, value in options.items() if value is not None}
-    return make_game(name, **wanted | dict(map(pair, settings)))
+    try:
+        return make_game(name, **wanted | dict(map(pair, settings)))
+    except UnexpectedOption as error:  # whose words are Python's, for libraries
+        raise ValueError(re.sub(r".*unexpected keyword argument", "there is no option", str(error))) from None
 
 
 def has_seats(name: str) -> bool:

@@ -34,8 +34,9 @@ def tell(what: str, watch: Callable[..., Any], /, *args: Any, **fields: Any) -> 
     """Tell whoever watches. An error there costs the match nothing, and is logged with `what` was told."""
     try:
         watch(*args, **fields)
-    except Exception:  # a full disk, for example
-        logger.exception("who watches failed at %s", what)
+    except Exception as error:  # a full disk, for example, whose reason says enough
+        why, trace = describe_error(error), not isinstance(error, OSError)
+        logger.error("who watches failed at %s: %s", what, why, exc_info=trace)
 
 
 class Unknown(msgspec.Struct):
