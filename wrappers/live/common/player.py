@@ -35,8 +35,7 @@ def tell(what: str, watch: Callable[..., Any], /, *args: Any, **fields: Any) -> 
     try:
         watch(*args, **fields)
     except Exception as error:  # a full disk, for example, whose reason says enough
-        why, trace = describe_error(error), not isinstance(error, OSError)
-        logger.error("who watches failed at %s: %s", what, why, exc_info=trace)
+        logger.error("who watches failed at %s: %r", what, error, exc_info=not isinstance(error, OSError))
 
 
 class Unknown(msgspec.Struct):
