@@ -564,7 +564,7 @@ class PokerAgentSession(Codec):
         state = self._state
         if turn is not None:
             kinds = [option.kind for option in (state.actions if state is not None else None) or ()]
-            return [*self._give(turn, safe_kind(kinds))] if self.waits(turn) and self._answer is None else []
+            return [*self._give(turn, safe_kind(kinds))] if self.waits(turn) else []
         message = messages.decode_server(data)
         if isinstance(message, GameState):
             offered = [messages.OfferedKind(option.kind) for option in message.actions or ()]
