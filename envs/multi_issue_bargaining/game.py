@@ -109,12 +109,7 @@ def game(given: MultiIssueOptions) -> Game:
     return Game(
         name="multi_issue_bargaining",
         agents=tuple(f"player_{seat}" for seat in range(given.seats)),
-        rules=made_of(
-            Rules,
-            rules,
-            blank=blank,
-            num_actions=outcomes + 3,
-        ),
+        rules=made_of(Rules, rules, blank=blank, num_actions=outcomes + 3),
         encoders=Encoders(ENCODERS, blank),
         payoffs=Payoffs(-max(high for _, high in reservations), 1.0 - min(low for low, _ in reservations)),
         view=made_of(

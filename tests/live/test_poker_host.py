@@ -197,7 +197,7 @@ async def test_the_rate_limit_spares_play_and_tells_the_rest():
 
 
 async def test_a_table_does_not_wait_for_ever_for_a_seat_that_is_connected_and_silent(monkeypatch):
-    async with hosting(2, seats=2, timeout=0.02, away_after=0.1) as (host, one, silent):
+    async with hosting(2, seats=2, timeout=0.02, away_after=300) as (host, one, silent):
         session, fails = host.tables[one.table_id].session, [False, True] * 99  # every first try
         timeout = session.timeout
         monkeypatch.setattr(session, "timeout", lambda *turn: 1 / 0 if fails.pop() else timeout(*turn))

@@ -853,8 +853,9 @@ class PokerTimes(Checked):
             once, and so is one that sits out. After two turns in a row without an answer it sits out until it is back.
         hand: from ``hand_complete`` to the next hand.
         abandoned: without any connection, after which a table with players ends.
-        away: without a connection, after which a player loses its seat; None: never. So does one that is connected
-            and silent, where a table waits for it. A seat whose player has never connected is free after 10 seconds.
+        away: without a connection, after which a player loses its seat; None: never. One that is connected and silent,
+            where a table waits for it, loses it at the latest when three orbits would be over. A seat whose player has
+            never connected is free after 10 seconds.
         session: for which a session token lives while no connection uses it, and a table that ended is remembered.
 
     Raises:
@@ -1025,6 +1026,9 @@ class HostedTable:
                 return times.abandoned
             case "away" if not self.session.seats[due.seat].came:
                 return RESERVED_SECONDS
+            case "wait":  # no hand is dealt meanwhile: as long as the orbits would take
+                orbits = ORBITS * self.session.game.seats * times.act
+                return orbits if times.away is None else min(orbits, times.away)
             case _:
                 return times.away
 
