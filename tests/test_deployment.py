@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from parlour.training import cli
+from parlour.training.commands.activity import Activity
+from parlour.training.commands.health import STUCK_SECONDS, Heartbeat, serving_health
 from parlour.training.commands.supervisor import TRY_AGAIN
-from parlour.wrappers.live.common.activity import Activity
-from parlour.wrappers.live.common.health import STUCK_SECONDS, Heartbeat, serving_health
 
 HERE = Path(__file__).parents[1]
 PAGE = HERE / "docs" / "leave_it_running.md"

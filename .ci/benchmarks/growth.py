@@ -9,7 +9,7 @@ from typing import Any
 
 from parlour.envs import VectorGame
 from parlour.envs import game as make_game
-from parlour.wrappers.live.common.activity import resident_bytes
+from parlour.training.commands.activity import resident_bytes
 
 from .base import Meter, Row, Seconds, alternate, meter
 from .environments import random_play

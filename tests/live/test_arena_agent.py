@@ -15,10 +15,10 @@ from live.small_server import served
 from logs import Even
 from parlour import envs
 from parlour.envs import Action, AgentResponse, GameEnv, MessageIntent
+from parlour.training.commands.activity import Activity
 from parlour.wrappers.agents.base import SeatNames, sentence
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
-from parlour.wrappers.live.common.activity import Activity
 from parlour.wrappers.live.common.player import read_response
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.policies.base import RandomPolicy

@@ -8,12 +8,12 @@ import platform
 import aiohttp
 import pytest
 from live.full_disk import full_disk
+from parlour.training.commands.activity import REPLACED_IN_A_ROW, Activity, resident_bytes, trim_memory
+from parlour.training.commands.health import STUCK_SECONDS, Heartbeat, serving_health
 from parlour.wrappers.agents.language_model import ModelStatistics
 from parlour.wrappers.live.common import database as module
-from parlour.wrappers.live.common.activity import REPLACED_IN_A_ROW, Activity, resident_bytes, trim_memory
 from parlour.wrappers.live.common.client import Backoff, Link, LiveError, retry
 from parlour.wrappers.live.common.database import Database, SaveError
-from parlour.wrappers.live.common.health import STUCK_SECONDS, Heartbeat, serving_health
 from parlour.wrappers.live.common.player import AgentStatistics
 from prometheus_client.parser import text_string_to_metric_families
 

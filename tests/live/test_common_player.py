@@ -10,8 +10,8 @@ from live.event_loops import FakeWorker
 from parlour.envs import Action, AgentResponse, AllowedAction, TurnState
 from parlour.envs.core.aec import GameEnv
 from parlour.envs.core.turn_state import NOTHING
+from parlour.training.commands.activity import Activity
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.common.activity import Activity
 from parlour.wrappers.live.common.client import LiveError
 from parlour.wrappers.live.common.clock import Deadline
 from parlour.wrappers.live.common.player import Codec, Note, Over, Played, Player, Turn, read_response, run

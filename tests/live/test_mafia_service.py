@@ -10,8 +10,8 @@ import pytest
 from live.mafia_service import answers, asked, client, personality, request, serve
 from logs import Even
 from mafia_players import FIVE, Endless, EndlessNothing, Plain, Silent, context, remote, warnings
+from parlour.training.commands.activity import Activity
 from parlour.wrappers.live.common import limits
-from parlour.wrappers.live.common.activity import Activity
 from parlour.wrappers.live.common.server import ServerSettings
 from parlour.wrappers.live.mafia import agent as service_module
 from parlour.wrappers.live.mafia import messages as wire

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from parlour.envs import AgentResponse, TurnState, game
+from parlour.training.commands.activity import trim_memory
 from parlour.training.commands.supervisor import until_done
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.common.activity import trim_memory
 from parlour.wrappers.live.poker.agent import ClientSettings, PlayLength, SeatRequest, play
 from parlour.wrappers.policies.loading import make_policy
 

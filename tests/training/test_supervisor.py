@@ -11,9 +11,9 @@ from socket import socket
 
 import pytest
 from parlour.training import cli
+from parlour.training.commands.activity import Activity
 from parlour.training.commands.arguments import LiveArguments
 from parlour.training.commands.supervisor import supervised, tell_status
-from parlour.wrappers.live.common.activity import Activity
 from parlour.wrappers.live.common.client import Link
 from parlour.wrappers.logs import program_log as logs
 from parlour.wrappers.logs.match_log import read

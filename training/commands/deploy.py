@@ -23,7 +23,6 @@ from ...envs.mafia.bots import PERSONALITIES
 from ...wrappers import Agent, PolicyAgent
 from ...wrappers.agents.language_model import LLMAgent, Model, ModelStatistics, statistics_of
 from ...wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer, ArenaPollingAgent, PollingTimes
-from ...wrappers.live.common.activity import Activity
 from ...wrappers.live.common.client import UNREACHABLE, UNTRUSTED_CERTIFICATE, Link, LiveError
 from ...wrappers.live.common.player import AgentStatistics, Worker
 from ...wrappers.live.mafia.agent import AgentPolicy, MafiaAgentServer
@@ -39,6 +38,7 @@ from ..learning.run_folder import locked
 from ..runs.config import platform_presets, preset_options
 from ..terminal.console import Console
 from . import arguments, lookup
+from .activity import Activity
 from .supervisor import TRY_AGAIN, serving, supervised
 
 ARENA_PORT = arguments.AddressArguments(port=8100)

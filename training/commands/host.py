@@ -23,7 +23,6 @@ from ...wrappers import ArenaAgent, PokerHost, PokerRoom, PokerRules, PokerTimes
 from ...wrappers.agents.base import Agent, printable
 from ...wrappers.agents.language_model import LLMAgent, ModelStatistics, statistics_of
 from ...wrappers.live.arena.host import ArenaHost, ArenaResult
-from ...wrappers.live.common.activity import Activity
 from ...wrappers.live.common.match_session import Cost, MatchLimits
 from ...wrappers.live.common.server import local_url
 from ...wrappers.live.mafia.agent import AgentPolicy, MafiaLimits
@@ -37,6 +36,7 @@ from ..evaluation.arena_results import GameResults, Standings, by_agent, over_al
 from ..evaluation.pages import provenance
 from ..terminal.console import Console, table_of
 from . import arguments, lookup
+from .activity import Activity
 from .deploy import MakePolicy, maker
 from .supervisor import serving, supervised
 

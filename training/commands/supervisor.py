@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from ...wrappers.live.common.activity import Activity, trim_memory
 from ...wrappers.logs.match_log import MatchLog, describe_error
 from ...wrappers.logs.program_log import FIELDS, FOR_FILES, STATUS, program_log
 from ..parallel.tasks import ENDING
 from ..terminal.console import Console
+from .activity import Activity, trim_memory
 from .arguments import LiveArguments
 
 logger = logging.getLogger(__name__)
@@ -65,7 +65,7 @@ class Supervisor:
             if self.live.status_every:
                 beats.append(partial(tell_status, activity, self.live.status_every))
             if self.live.metrics_port is not None:
-                from ...wrappers.live.common.health import Heartbeat, serving_health  # needs prometheus-client
+                from .health import Heartbeat, serving_health  # needs prometheus-client
 
                 heartbeat, address = Heartbeat(), (self.live.metrics_address, self.live.metrics_port)
                 url = stack.enter_context(serving_health(activity, heartbeat, *address))

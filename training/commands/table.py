@@ -26,7 +26,6 @@ from ...envs.core.registry import packages
 from ...wrappers import Agent, ServerSettings
 from ...wrappers.agents.human import HumanAgent
 from ...wrappers.agents.language_model import statistics_of
-from ...wrappers.live.common.activity import Activity
 from ...wrappers.live.common.limits import short_name
 from ...wrappers.live.lobby.host import LobbyHost
 from ...wrappers.live.lobby.messages import Offer, Opponent, Preset
@@ -34,6 +33,7 @@ from ...wrappers.live.table.host import TableHost, TableResult
 from ...wrappers.replay.log_reader import distinct
 from ..terminal.console import Console
 from . import lookup
+from .activity import Activity
 from .arguments import LiveArguments, PlayersArguments, Seconds, ServerArguments, TableArguments
 from .supervisor import serving, supervised
 

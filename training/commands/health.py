@@ -20,10 +20,10 @@ from prometheus_client.exposition import ThreadingWSGIServer
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from ...agents.language_model import Fault
+from ...wrappers.agents.language_model import Fault
+from ...wrappers.live.common.player import BOUNDS
+from ...wrappers.live.common.server import Origins, url_of
 from .activity import COUNTERS, GAUGES, Activity
-from .player import BOUNDS
-from .server import Origins, url_of
 
 
 class ActivityCollector(Collector):

@@ -12,10 +12,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from ....envs.core.counted import counted
-from ...agents.language_model import ModelStatistics
-from .client import Link
-from .player import AgentStatistics
+from ...envs.core.counted import counted
+from ...wrappers.agents.language_model import ModelStatistics
+from ...wrappers.live.common.client import Link
+from ...wrappers.live.common.player import AgentStatistics
 
 TRIM_SECONDS = 60.0
 """Seconds between two times at which free memory is given back to the system."""
