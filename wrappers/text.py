@@ -285,7 +285,7 @@ class TextGame:
         self._state = state = match.turn_state(agent)
         prompt: list[Mapping[str, str]] = []
         if not done:
-            shown = self.prompting.shown(decisions_only(state))
+            shown = self.prompting.prepared(decisions_only(state))
             self._offers = shown.allowed_actions
             prompt += self.prompting.chat(shown, self._past[agent])
             self._asked = prompt[-1]

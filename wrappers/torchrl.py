@@ -110,7 +110,7 @@ class Tables(EnvBase):
             self._seed = None
         elif (marked.reshape(-1).numpy() & ~self.tables.dones).any():
             raise ValueError('"_reset" marks a table whose episode is not over: reset all tables, or finished ones')
-        return self._shown(self._observed(self.tables.tables))
+        return self._data(self._observed(self.tables.tables))
 
     def _step(self, tensordict: TensorDictBase) -> TensorDictBase:
         tables, game = self.tables, self.tables.game
@@ -120,7 +120,7 @@ class Tables(EnvBase):
         ended, ends = tables.step_with_ends(tables.made_legal(actions[self._rows, tables.turn])[0])
         records = tables.tables.copy() if ended.size else tables.tables
         records[ended] = ends
-        shown = self._shown(self._observed(records), closed=tables.dones)
+        shown = self._data(self._observed(records), closed=tables.dones)
         for name, seats in self._seats.items():
             gains = tables.rewards[:, seats] / np.float32(game.payoffs.unit)
             shown[name, "reward"] = torch.from_numpy(gains)[..., None]
@@ -133,7 +133,7 @@ class Tables(EnvBase):
         seats = range(self.tables.game.seats)
         return np.stack([encoder.observations(records, self._rows, seats=np.full(n, seat)) for seat in seats], axis=1)
 
-    def _shown(self, observed: Any, closed: Any = False) -> TensorDictBase:
+    def _data(self, observed: Any, closed: Any = False) -> TensorDictBase:
         """Return observations, masks and turn; `closed`: bool[N], where no seat decides."""
         tables = self.tables
         masks = np.zeros((*observed.shape[:2], tables.game.num_actions), np.bool_)

@@ -148,7 +148,7 @@ class GameEnv(vf.Env[GameEnvConfig]):
             for name in self.game.agents:
                 agent = getattr(agents, name)
                 agent.trainable = name not in table.opponents and getattr(self.config, name).model is None
-                system = self.prompting.chat(self.prompting.shown(table.match.turn_state(name)))[0]["content"]
+                system = self.prompting.chat(self.prompting.prepared(table.match.turn_state(name)))[0]["content"]
                 # A system prompt of the task set is the user's: it stands.
                 data = task.data.model_copy(update={"system_prompt": task.data.system_prompt or system, "prompt": None})
                 seats[name] = await stack.enter_async_context(agent.interaction(SeatTask(data, task.config)))

@@ -39,7 +39,7 @@ class Fact(NamedTuple):
     words: tuple[str, ...] = ()
     amount: bool = False
 
-    def shown(self, value: float) -> str:
+    def formatted(self, value: float) -> str:
         """Return the fact as text."""
         return f"{self.name.replace('_', ' ')} {self.words[int(value)] if self.words else f'{value:g}'}"
 

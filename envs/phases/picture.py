@@ -149,7 +149,7 @@ def _bar(x: float, middle: float, width: float, cell: Cell, seat: int) -> str:
 
 def facts(rules: PhaseGame, table: Any) -> str:
     """Return the facts of the round in words."""
-    return ", ".join(one.shown(float(table.fact[place])) for place, one in enumerate(rules.facts))
+    return ", ".join(one.formatted(float(table.fact[place])) for place, one in enumerate(rules.facts))
 
 
 def render(rules: PhaseGame, load: Load, states: Sequence[TurnState]) -> str:

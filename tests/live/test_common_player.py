@@ -397,7 +397,7 @@ def test_of_two_offers_of_one_action_an_answer_has_to_fit_one():
 
 def test_an_agent_that_changes_what_it_sees_changes_no_offer():
     turn = offered("raise", {"type": "object", "properties": {"n": {"type": "integer", "maximum": 9}}})
-    seen = turn.shown()
+    seen = turn.visible_state()
     seen.allowed_actions[0].payload_schema["properties"]["n"]["maximum"] = 10**6
     seen.allowed_actions.clear()
     assert turn.read(Action("raise", {"n": 5000})).action == Action("raise", {"n": 9})

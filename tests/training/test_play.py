@@ -226,7 +226,7 @@ def test_a_refusal_of_a_model_is_not_shown_to_its_opponent(caplog):
         model = LLMAgent(Model(name="stub", base_url=url), None)
         match = TerminalMatch(table, [model, HumanAgent()], ["llm", "me"], screen())
         env.reset(seed=6)
-        assert match._asked(model, env, None)[1].ok
+        assert match._respond(model, env, None)[1].ok
     assert "the safe action is played for player_0" in caplog.text
     assert "1234567" not in caplog.text
 
@@ -238,9 +238,9 @@ def test_a_model_that_fails_at_night_does_not_betray_who_acts(caplog):
     match = TerminalMatch(table, [HumanAgent(), *[down] * 4], ["me", *["llm"] * 4], screen())
     env.reset(seed=6)
     assert env.agent_selection != "p1"
-    assert match._asked(down, env, None)[1].ok
+    assert match._respond(down, env, None)[1].ok
     assert caplog.text == ""
     while env.turn_state("p1").phase == "NIGHT_ACTIONS":
         env.submit(env.agent_selection, table.view.encode(env.table, table.view.safe(env.table)))
-    assert match._asked(down, env, None)[1].ok
+    assert match._respond(down, env, None)[1].ok
     assert "the safe action is played for p2" in caplog.text

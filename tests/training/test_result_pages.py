@@ -57,23 +57,17 @@ def test_a_table_names_what_ranks_and_explains_its_columns_alone():
 def pages(tmp_path_factory):
     """Every kind of page: the file by its name."""
     folder = tmp_path_factory.mktemp("pages")
-    rated = ("evaluate", "reference", "leduc", "--deals", "12", "--out", str(folder / "rated"))
     matrix = ("evaluate", "crossplay", "equilibrium", "random", "--game", "kuhn", "--deals", "50", "--samples", "1")
     played(folder / "log", envs.game("holdem", seats=6), matches=2)
     arena = (*ARENA, "--seed", "1", "--out", str(folder))
     # Its event loop needs a process without that of the browser.
     subprocess.run([sys.executable, "-m", "parlour.training.cli", *arena], check=True, capture_output=True)
     for args in (
-        (*rated[:3], "tight", *rated[3:], "--name", "somebody with a long name"),
-        (*rated[:3], "call", *rated[3:]),
         (*matrix, "--ladder", str(folder / "ladder.html")),
         ("replay", str(folder / "log"), "--out", str(folder / "holdem.html")),
     ):
         assert cli.main(args) == 0
-    leaderboard = folder / "rated" / "index.html"
-    result = folder / "rated" / "leduc-call.html"
-    names = {name: folder / f"{name}.html" for name in ("index", "bargaining", "kuhn", "ladder", "holdem")}
-    return {**names, "leaderboard": leaderboard, "result": result}
+    return {name: folder / f"{name}.html" for name in ("index", "bargaining", "kuhn", "ladder", "holdem")}
 
 
 @pytest.mark.slow

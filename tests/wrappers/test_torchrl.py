@@ -83,7 +83,7 @@ def test_torchrl_wraps_the_vector_environments_of_gymnasium(make):
 def step(env):
     tables, actions = env.tables, np.zeros((env.batch_size[0], env.tables.game.seats), np.int64)
     actions[np.arange(len(actions)), tables.turn] = tables.action_masks.argmax(axis=1)
-    after = env.step(env._shown(env._observed(tables.tables)).update({"agents": {"action": torch.from_numpy(actions)}}))
+    after = env.step(env._data(env._observed(tables.tables)).update({"agents": {"action": torch.from_numpy(actions)}}))
     return after["next"].flatten_keys(".").to_dict(), bool(tables.dones.any())
 
 

@@ -528,7 +528,7 @@ def exploit(
     record = {"policy": run, "game": game.id, "options": dict(game.options), "seed": seed, "search": search}
     record["worst"] = [win.to_dict() for win in worst_of(wins).values()]
     record["opponents"] = [win.to_dict() for win in wins]
-    report.show(record, *_shown(f"{run} with search" if search else run, game, wins))
+    report.show(record, *_tables(f"{run} with search" if search else run, game, wins))
 
 
 def battery(
@@ -629,7 +629,7 @@ def _learned(player: Policy, game: Game, learner: TrainConfig, *, deals: int, se
     return [replace(win, curve=thinned(curve)) for win in wins]
 
 
-def _shown(run: str, game: Game, wins: Sequence[Win]) -> list[Any]:
+def _tables(run: str, game: Game, wins: Sequence[Win]) -> list[Any]:
     """Return the tables of the wins, and below them learning curves and the worst opponents."""
     teams = game.capabilities.teams is not None
     sign, rows = "" if teams else "+", []

@@ -367,7 +367,7 @@ def exploit_model(
             raise
         facts = {**llm.facts(), **worth(survey, kept, report.seed), **answered(survey, kept, perf_counter() - began)}
     facts["best_response"] = best_lines(survey, kept, 10)
-    report.show(facts, *_shown(facts))
+    report.show(facts, *_tables(facts))
 
 
 def _flat(name: str, value: Any) -> Iterator[list[str]]:
@@ -378,7 +378,7 @@ def _flat(name: str, value: Any) -> Iterator[list[str]]:
         yield [name.replace("_", " "), f"{value:.4f}" if isinstance(value, float) else str(value)]
 
 
-def _shown(facts: Mapping[str, Any]) -> list[Any]:
+def _tables(facts: Mapping[str, Any]) -> list[Any]:
     """Return the facts as tables and sentences."""
     rows = [row for name in facts if name != "best_response" for row in _flat(name, facts[name])]
     table = table_of(["", ""], rows, f"{facts['model']}, {facts['game']} ({facts['unit']})", texts=2)

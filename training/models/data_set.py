@@ -192,7 +192,7 @@ def lines_of(
         chances = probabilities(player, game, decision)[legal]
         chances = chances / chances.sum()
         texts = prompting.written(game.view.encode(decision.table, index).action for index in legal.tolist())
-        state = prompting.shown(game.turn_state(decision.table, decision.seat))
+        state = prompting.prepared(game.turn_state(decision.table, decision.seat))
         answer = {"role": "assistant", "content": texts[int(random.choice(len(texts), p=chances))]}
         yield {
             "game": game.id,

@@ -145,7 +145,7 @@ class TerminalMatch:
         seat = self.game.agents.index(player)
         who = self.agents[seat]
         seen, phase, before = self._seen(env, seat), self._phase(env), env.match.clone()
-        response, result = self._asked(who, env, recorder)
+        response, result = self._respond(who, env, recorder)
         if result.ok:
             self.totals = [total + float(env.table.rewards[i]) for i, total in enumerate(self.totals)]
             if env.table.done:
@@ -200,7 +200,7 @@ class TerminalMatch:
     def _phase(self, env: GameEnv) -> str:
         return self.game.view.phase(env.table).lower().replace("_", " ")
 
-    def _asked(self, who: Agent, env: GameEnv, recorder: Recorder | None) -> tuple[AgentResponse, ActionResult]:
+    def _respond(self, who: Agent, env: GameEnv, recorder: Recorder | None) -> tuple[AgentResponse, ActionResult]:
         """Play an agent's answer; if a language model gives no legal answer, play the safe action."""
         player = env.agent_selection
         try:

@@ -55,14 +55,14 @@ def parse_typed(line: str, allowed: list[AllowedAction]) -> Action:
     offers = _of_type(word, allowed)
     named = word == "1" or _that_do(word, allowed)
     single = not offers and len(allowed) == 1 and word and (not named or _fits(word, allowed[0]))
-    if single and (_free_text(allowed[0]) or len(values) < len(_asked(allowed[0]))):
+    if single and (_free_text(allowed[0]) or len(values) < len(_schemas(allowed[0]))):
         offers, values = allowed, [word, *values]
     if not offers and word.isdecimal() and 1 <= int(word) <= len(allowed):
         offers = [allowed[int(word) - 1]]
     offers = offers or _that_do(word, allowed)
     if len(offers) != 1:
         typed = line.strip()
-        fitting = [one for one in allowed if _fits(word, one) and not _is_text(next(iter(_asked(one).values())))]
+        fitting = [one for one in allowed if _fits(word, one) and not _is_text(next(iter(_schemas(one).values())))]
         if not offers and len(fitting) == 1:
             raise ValueError(f"{typed!r} does not say what to do: write {_name(fitting[0], allowed)} {typed}")
         if not offers and re.match(r"(?i)all[- ]?in\b", typed):
@@ -75,7 +75,7 @@ def parse_typed(line: str, allowed: list[AllowedAction]) -> Action:
     if values and not said and values[0].lower() == "to" and not _fits("to", offers[0]):
         del values[0]
     values = _with_numbers(" ".join(values), offers[0])[0].split()
-    names = list(_asked(offers[0]))
+    names = list(_schemas(offers[0]))
     if len(values) <= sum(name not in payload for name in names):
         names = [name for name in names if name not in payload]
     if said and values and "=" not in values[0] and not _fits(values[0], offers[0]):
@@ -102,7 +102,7 @@ def _with_numbers(text: str, offer: AllowedAction) -> tuple[str, bool]:
     """
     for value, *name in NAMED.findall(offer.description):
         words = re.match(rf"(?i)(\w+=|){'[- ]?'.join(name)}(?!\S)", text)
-        if words and _kind(next(iter(_asked(offer).values()), {})) in ("integer", "number"):
+        if words and _kind(next(iter(_schemas(offer).values()), {})) in ("integer", "number"):
             return f"{words[1]}{value}{text[words.end() :]}", words.group() == text and not words[1]
     return text, False
 
@@ -140,7 +140,7 @@ def _name(offer: AllowedAction, allowed: list[AllowedAction]) -> str:
 
 
 def _fits(text: str, offer: AllowedAction) -> bool:
-    name, schema = next(iter(_asked(offer).items()), ("", {}))
+    name, schema = next(iter(_schemas(offer).items()), ("", {}))
     try:
         _value(name, text, schema)
     except ValueError:
@@ -209,7 +209,7 @@ def _constants(offer: AllowedAction) -> dict[str, Any]:
     return constants
 
 
-def _asked(offer: AllowedAction) -> dict[str, dict[str, Any]]:
+def _schemas(offer: AllowedAction) -> dict[str, dict[str, Any]]:
     """Return the fields that a person fills in: not the objects of any content that programs send each other."""
     return {
         name: field
@@ -233,7 +233,7 @@ def _usage(offer: AllowedAction, allowed: list[AllowedAction], *, whole: bool = 
     if not whole and (said := _free_text(offer)):
         return f"{_name(offer, allowed)} <{said}>"
     required, constants, values = _required(offer), _constants(offer), []
-    for name, field in _asked(offer).items():
+    for name, field in _schemas(offer).items():
         text = _bounds(field) if name in constants else f"{name}: {_bounds(field)}"
         values.append(f"<{text}>" if name in required and name not in constants else f"[{text}]")
     names = (f", or {'-'.join(name)}" for _, *name in NAMED.findall(offer.description))
@@ -283,7 +283,7 @@ def help_text(allowed: list[AllowedAction]) -> str:
         enumerate(allowed, 1), key=lambda choice: bool({*_required(choice[1])} - {*_constants(choice[1])})
     )
     open_fields = {*_required(offer)} - {*_constants(offer)}
-    values = [_example(field) for name, field in _asked(offer).items() if name in open_fields]
+    values = [_example(field) for name, field in _schemas(offer).items() if name in open_fields]
     return HELP.format(word=" ".join([_name(offer, allowed), *values]), number=" ".join([str(number), *values]))
 
 

@@ -635,7 +635,7 @@ class LLMAgent:
         """
         if self.on_turn is not None:
             self.on_turn(state)
-        state = self.prompting.shown(state)
+        state = self.prompting.prepared(state)
         if state.match_id != self._match:
             self._match = state.match_id
             self.begin()

@@ -374,7 +374,7 @@ class Prompting(Checked):
         """Return a text about the game as the model is shown it."""
         return text if self.disguise is None else self.disguise.text(text)
 
-    def shown(self, state: TurnState) -> TurnState:
+    def prepared(self, state: TurnState) -> TurnState:
         """Return a state as the model is shown it."""
         return state if self.disguise is None else self.disguise.state(state)
 
@@ -391,7 +391,7 @@ class Prompting(Checked):
         """Return the conversation that asks for an action.
 
         Args:
-            state: the agent's TurnState, as it is `shown`.
+            state: the agent's TurnState, as it is `prepared`.
             past: its earlier turns and answers; they are left out without `conversation`.
         """
         waits = any(self.action(Action(one.action_type)).action_type == "message_only" for one in state.allowed_actions)

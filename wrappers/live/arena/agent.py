@@ -197,7 +197,7 @@ class Memory:
                 schema = both(offer.payload_schema, {name: {"type": "number", "minimum": least, "maximum": most}})
                 offers.append(msgspec.structs.replace(offer, payload_schema=schema))
         talk = bool(offers) and all(offer.action_type == IDLE[1] for offer in offers)
-        seen = (state.phase, _told(state)) if talk else None
+        seen = (state.phase, _news(state)) if talk else None
         self.idle = self.idle + 1 if talk and seen == self._seen else int(talk)
         self._seen = seen
         offers = [] if self.idle > POLITE else offers or state.allowed_actions
@@ -230,12 +230,12 @@ class Memory:
         new = [row for row in now[len(before) :] if isinstance(row, Mapping)]
         own = [row for row in new if row.get("agent_id") == state.agent_id]
         clocks = [one.game_state.get("current_round") for one in (self._asked, state)]
-        still = state.phase == self._asked.phase and _told(state) == _told(self._asked) and clocks[0] != clocks[1]
+        still = state.phase == self._asked.phase and _news(state) == _news(self._asked) and clocks[0] != clocks[1]
         if not own if new else still:
             self.refused("", state)
 
 
-def _told(state: TurnState) -> dict[str, Any]:
+def _news(state: TurnState) -> dict[str, Any]:
     """Return the contents of a state without the clock and the log."""
     return {key: value for key, value in state.game_state.items() if key not in CLOCK_AND_LOG}
 
@@ -284,7 +284,7 @@ class ArenaAgent:
             return self.match(state.match_id).out_of_turn(state)
         turn = self.turn(state)
         began = time.monotonic()
-        response, problem = turn.settle(lambda: self.agent.respond(turn.shown()))
+        response, problem = turn.settle(lambda: self.agent.respond(turn.visible_state()))
         Played(response, problem, seconds=time.monotonic() - began).count(self.statistics, turn)
         turn.memory.answer = response.action
         return response

@@ -193,7 +193,7 @@ class Turn:
 
     def ask(self, agent: Agent) -> Any:
         """Return the agent's own answer. Called in the agent's thread."""
-        return agent.respond(self.shown())
+        return agent.respond(self.visible_state())
 
     def warns(self) -> bool:
         """Return True to warn that the safe action replaced the answer; a protocol may warn once for many turns."""
@@ -226,7 +226,7 @@ class Turn:
             raise ValueError(f"{action.action_type}: {problems[0]}")
         return response
 
-    def shown(self) -> TurnState:
+    def visible_state(self) -> TurnState:
         """Return a copy of the state for the agent, which may change it."""
         return TurnState.from_dict(self.state.to_dict())
 

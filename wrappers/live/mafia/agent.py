@@ -37,8 +37,7 @@ from ....envs.core.options import AT_LEAST_1, Checked, Seconds, seconds, whole
 from ....envs.core.turn_state import Action, AgentResponse, TurnState
 from ....envs.mafia.table import DAYS, SEATS
 from ...agents.base import thoughts
-from ...logs.match_log import MatchLog, SafeMatchLog, describe_error, safe_thoughts
-from ...logs.match_log import escaped as shown
+from ...logs.match_log import MatchLog, SafeMatchLog, describe_error, escaped, safe_thoughts
 from ..common import limits
 from ..common.clock import Deadline
 from ..common.player import Codec, Over, Played, Player, Turn, plain, run
@@ -584,7 +583,7 @@ class MafiaAgentSession(Codec):
             call: CallId | None = wire.read(data, _Id).id
         except ValueError:
             call = None
-        return [wire.Reply(id=None if call in self._running else call, error=_shown(problem))]
+        return [wire.Reply(id=None if call in self._running else call, error=_sendable(problem))]
 
     def tick(self, now: float) -> list[Any]:
         """Close a connection on which no call has come."""
@@ -598,7 +597,7 @@ class MafiaAgentSession(Codec):
         info: wire.Info = _argument(f"info of {call.method}", call.info, kind)
         _check_size(context, info)
         agent = self._addressed(call, info)
-        name = f"{shown(context.game_id[:64])}, {call.method} of {shown(agent[:64])}"
+        name = f"{escaped(context.game_id[:64])}, {call.method} of {escaped(agent[:64])}"
         state = TurnState(context.game_id, "mafia-v0", agent, context.phase, is_my_turn=True)
         about: dict[str, Any] = {"agent_id": agent, "method": call.method, "context": context, "info": info}
         return MafiaTurn(state, call.id, seconds=self._seconds, table=call.id, name=name, chance=self._chance, **about)
@@ -627,7 +626,7 @@ def _argument(what: str, data: Any, kind: type[wire.Wired]) -> wire.Wired:
     try:
         return wire.read(data, kind)
     except ValueError as error:
-        raise ValueError(_shown(f"{what} is no {kind.__name__}: {error}")) from None
+        raise ValueError(_sendable(f"{what} is no {kind.__name__}: {error}")) from None
 
 
 def _check_size(context: wire.GameState, info: wire.Info) -> None:
@@ -651,7 +650,7 @@ def _check_size(context: wire.GameState, info: wire.Info) -> None:
         raise ValueError(f"an id or name has {len(longest)} characters; at most {NAME} are taken")
 
 
-def _shown(text: str) -> str:
+def _sendable(text: str) -> str:
     return text.encode(errors="replace").decode()[:500]
 
 

@@ -30,7 +30,7 @@ from ...agents.base import call_optional, sentence
 from ...agents.language_model import Model, ModelCall, ModelError, ModelStatistics, library, object_schema
 from ...agents.policy import notes
 from ...agents.prompt import Chat, fill, load_texts
-from ...logs.match_log import escaped as shown
+from ...logs.match_log import escaped
 from ...policies.base import Policy
 from ..common.player import Worker
 from . import messages as wire
@@ -584,8 +584,8 @@ class MafiaLLMAgent(MafiaScriptedAgent):
         self.replaced += 1
         self.replacement = None if own else str(error)  # whoever calls it logs a replacement
         if own:
-            where = f"{shown(context.game_id[:64])}, {method} of {shown(self.name[:64])}"
-            logger.warning("%s: it broke off: %s", where, shown(str(error)))
+            where = f"{escaped(context.game_id[:64])}, {method} of {escaped(self.name[:64])}"
+            logger.warning("%s: it broke off: %s", where, escaped(str(error)))
 
     def _keep(self, context: wire.GameState, what: str, text: str) -> None:
         if text.strip():
@@ -597,7 +597,7 @@ class MafiaLLMAgent(MafiaScriptedAgent):
             self._past.clear()
         private = self.private_in(context)
         roles = known_roles(self.id, context, private)
-        values = {"action": "", **values, "name": shown(self.name), "id": shown(self.id), "persona": self._persona}
+        values = {"action": "", **values, "name": escaped(self.name), "id": escaped(self.id), "persona": self._persona}
         advice = self.prompts.roles.get(roles.get(self.id, ""), "").strip()
         system = f"{fill(self.prompts.system, **values)} {advice}"
         seen = "\n".join([_in_words(self.id, context, private, roles), *self._past, fill(ask, **values)])
@@ -606,30 +606,30 @@ class MafiaLLMAgent(MafiaScriptedAgent):
 
 def _in_words(agent_id: str, context: wire.GameState, private: wire.PrivateInfo | None, roles: dict[str, str]) -> str:
     """Return the agent's information as lines of text."""
-    names = {player.id: shown(player.name) for player in context.players}
+    names = {player.id: escaped(player.name) for player in context.players}
     lines = [f"{context.phase}, day {context.day_number}. {context.mafia_count} mafia live."]
     for player in context.players:
         role = f", {roles[player.id]}" if player.id in roles else ""
         dead = "" if player.alive else f", died in round {player.eliminated_round}"
-        lines.append(f"- {shown(player.id)} {names[player.id]}{' (you)' if player.id == agent_id else ''}{role}{dead}")
+        lines.append(f"- {escaped(player.id)} {names[player.id]}{' (you)' * (player.id == agent_id)}{role}{dead}")
     if (last := context.last_night_result) is not None:
-        killed = f"{shown(last.killed.name)} was killed" if last.killed else "nobody was killed"
+        killed = f"{escaped(last.killed.name)} was killed" if last.killed else "nobody was killed"
         lines.append(f"Last night {killed}{', the doctor saved the target' if last.prevented else ''}.")
     for voting in context.voting_history[-VOTINGS:]:
-        votes = ", ".join(f"{shown(voter)} for {shown(target)}" for voter, target in voting.votes.items() if target)
-        gone = shown(voting.eliminated) if voting.eliminated else "nobody"
+        votes = ", ".join(f"{escaped(voter)} for {escaped(target)}" for voter, target in voting.votes.items() if target)
+        gone = escaped(voting.eliminated) if voting.eliminated else "nobody"
         lines.append(f"Vote of round {voting.round}: {votes or 'no votes'}; eliminated: {gone}.")
     for said in (context.statements or [])[-MOST_STATEMENTS:]:
-        content = " ".join(said.content[:SAID].split()).replace('"', "'")
-        lines.append(f'Day {said.round}, {names.get(said.player_id, shown(said.player_id))} said: "{shown(content)}"')
+        content = escaped(" ".join(said.content[:SAID].split()).replace('"', "'"))
+        lines.append(f'Day {said.round}, {names.get(said.player_id, escaped(said.player_id))} said: "{content}"')
     if private is not None:
         for result in private.private_knowledge.investigation_results:
             verdict = "mafia" if result.is_mafia else "not mafia"
-            lines.append(f"You investigated {shown(result.target.name)}: {verdict}.")
+            lines.append(f"You investigated {escaped(result.target.name)}: {verdict}.")
         if private.private_knowledge.last_protected:
             protected = private.private_knowledge.last_protected
-            lines.append(f"Last night you protected {names.get(protected, shown(protected))}.")
+            lines.append(f"Last night you protected {names.get(protected, escaped(protected))}.")
         for pair in (private.private_knowledge.night_actions or {}).items():
-            mate, target = (names.get(one, shown(one)) for one in pair)
+            mate, target = (names.get(one, escaped(one)) for one in pair)
             lines.append(f"Tonight {mate} (mafia) has chosen {target}.")
     return "\n".join(lines)

@@ -33,9 +33,8 @@ from ....envs.mafia.statements import read as read_act
 from ....envs.mafia.statements import to_wire
 from ....envs.mafia.table import DISCUSSION, GENERAL, NIGHT, ROLES, TARGET, VOTE, WINNERS
 from ....envs.mafia.view import log as record_log
-from ...logs.match_log import MatchLog, SafeMatchLog
+from ...logs.match_log import MatchLog, SafeMatchLog, escaped
 from ...logs.match_log import describe_error as described
-from ...logs.match_log import escaped as shown
 from ..common import limits
 from ..common.client import Backoff, LiveError, http_client, next_message, open_websocket, retry
 from ..common.clock import Deadline, Room
@@ -600,7 +599,7 @@ class HostedMatch:
         instead = f" ({fault.instead})" if fault.instead else ""
         words = self._names | {kind: kind.lower() for kind in wire.NIGHT_ACTIONS.values()}
         known = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-        problem = shown(re.sub(rf"(?<!\w)(?:{known})(?!\w)", lambda found: words[found[0]], fault.problem))
+        problem = escaped(re.sub(rf"(?<!\w)(?:{known})(?!\w)", lambda found: words[found[0]], fault.problem))
         where = f"{self.session.game_id}, {when} {fault.round_number}"
         logger.warning("%s, %s of %s: %s%s", where, what, self._names[fault.agent_id], problem, instead)
 
@@ -781,7 +780,7 @@ class ServiceConnection:
                 self._put(part)
                 continue
             complaints += 1
-            logger.warning("%s: %s", self.url, shown(str(part.error or "an answer to no call")))
+            logger.warning("%s: %s", self.url, escaped(str(part.error or "an answer to no call")))
             if complaints == COMPLAINTS:
                 logger.warning("%s: closing the connection after %d such messages", self.url, COMPLAINTS)
                 await socket.close()

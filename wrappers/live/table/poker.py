@@ -83,7 +83,7 @@ class PokerMatch:
         """See `MatchSession`."""
         self.poker.timeout(self.poker.game.agents.index(agent_id), self.poker.token)
 
-    def shown(self, seat: int | None) -> TurnState:
+    def page_state(self, seat: int | None) -> TurnState:
         """Return the table as the page shows it to a seat; None: to those who look on.
 
         They see no cards but those that were shown.
@@ -193,7 +193,7 @@ class PokerTableSession(TableHostSession):
         return self._go_on()
 
     def _seen(self, seat: int | None) -> TurnState:
-        return self.match.shown(seat)
+        return self.match.page_state(seat)
 
     def _drawn(self, state: TurnState) -> list[TurnState]:
         return [state]  # what others folded stays theirs
