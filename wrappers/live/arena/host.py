@@ -840,7 +840,7 @@ class ArenaHost(Server):
         """Free the names of agents of which nothing has been heard since a time."""
         for name, one in list(self._registered.items()):
             heard = [getattr(arena.players.get(name), "heard", 0.0) for arena in self._arenas]
-            if max(one.since, *heard) < before:
+            if one.endpoint is not None and max(one.since, *heard) < before:  # who polls is never called
                 with suppress(Refused):  # it plays in a tournament
                     self._leave(name)
 
